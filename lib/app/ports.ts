@@ -1,0 +1,173 @@
+import type { Guard } from "../core/guard.ts";
+import type { Instant } from "../core/instant.ts";
+import type { DueRow, Occurrence, OccurrenceKey, OccurrenceStatus, RecordedError } from "../core/occurrence.ts";
+import type { ScheduleStatus } from "../core/schedule.ts";
+import type { Change } from "../core/transition.ts";
+
+/**
+ * The world as the engine needs it. Every port that writes or sends takes a batch and answers per item, in the order of
+ * the items; an item's failure is an answer, never an exception that takes its neighbours with it.
+ */
+
+/** The time that decides what is due and whose lease runs: the store's, not this host's. Throws `ClockUnavailableError` while it is not known well enough. */
+export interface Clock {
+  now(): Instant;
+  /** Resolves at or after `at` by this clock, or early once `signal` aborts. */
+  sleepUntil(at: Instant, signal?: AbortSignal): Promise<void>;
+}
+
+/** Random numbers in [0, 1). */
+export type Random = () => number;
+
+/** A conditional write of one row: `change` where `guard` holds. */
+export interface OccurrenceWrite {
+  readonly key: OccurrenceKey;
+  readonly guard: Guard;
+  readonly change: Change;
+}
+
+/** What became of a conditional write. */
+export type WriteVerdict =
+  /** It took effect; the row as it stands now. */
+  | { readonly kind: "applied"; readonly row: Occurrence }
+  /** The guard did not hold. */
+  | { readonly kind: "refused" }
+  /** The store definitely did nothing (throttled, refused the request): the same write may be tried again. */
+  | { readonly kind: "failed"; readonly error: Error }
+  /** No answer, or one that a retried success would also give: it may or may not have taken effect. */
+  | { readonly kind: "unknown"; readonly error: Error };
+
+/** What became of an insert-if-absent. */
+export type InsertVerdict =
+  | { readonly kind: "inserted" }
+  /** A row with this key stands already (perhaps inserted by an earlier try of this very call). */
+  | { readonly kind: "exists" }
+  | { readonly kind: "failed"; readonly error: Error }
+  | { readonly kind: "unknown"; readonly error: Error };
+
+/** What became of a read. */
+export type ReadVerdict<Row> =
+  | { readonly kind: "found"; readonly row: Row }
+  | { readonly kind: "missing" }
+  | { readonly kind: "failed"; readonly error: Error };
+
+/** A page of rows; `cursor` is present while there may be more, and is opaque. */
+export interface Page<Row> {
+  readonly rows: readonly Row[];
+  readonly cursor?: string;
+}
+
+/** The Occurrences table. Reads of one row are consistent; `due` and `deadLetters` read indexes and may be stale. */
+export interface OccurrenceStore {
+  insert(rows: readonly Occurrence[]): Promise<readonly InsertVerdict[]>;
+  write(writes: readonly OccurrenceWrite[]): Promise<readonly WriteVerdict[]>;
+  read(keys: readonly OccurrenceKey[]): Promise<readonly ReadVerdict<Occurrence>[]>;
+  /** Rows of `shard` with `dueAt` at most `until`, oldest first, without a lower bound. */
+  due(query: { shard: number; until: Instant; limit: number; cursor?: string }): Promise<Page<DueRow>>;
+  /** A schedule's rows by firing, consistently; `from` and `to` are inclusive bounds on `firing`. `statuses` filters after reading. */
+  history(query: {
+    scheduleId: string;
+    from?: string;
+    to?: string;
+    newestFirst: boolean;
+    limit: number;
+    statuses?: readonly OccurrenceStatus[];
+    cursor?: string;
+  }): Promise<Page<Occurrence>>;
+  /** Open dead letters of `shard`, newest first. */
+  deadLetters(query: { shard: number; limit: number; cursor?: string }): Promise<Page<Occurrence>>;
+  /**
+   * Removes a head in one transaction: only where it is still an unclaimed head with that `dueAt`, and its schedule is still
+   * as it was read (`undefined`: still absent).
+   */
+  removeHead(head: DueRow, scheduleAsRead: ScheduleItem | undefined): Promise<"removed" | "refused">;
+  /** The most shards ever in use, at least `shards`, which is recorded if it is the most. */
+  shardHighWater(shards: number): Promise<number>;
+}
+
+/** An item of the Schedules table as plain JavaScript values, exactly as it was read. */
+export type ScheduleItem = Readonly<Record<string, unknown>> & { readonly scheduleId: string };
+
+/** The Schedules table. Reads by id are consistent. */
+export interface ScheduleStore {
+  read(scheduleIds: readonly string[]): Promise<readonly ReadVerdict<ScheduleItem>[]>;
+  /** Every schedule, in no order; `group` narrows to one group by its sparse index. */
+  list(query: { limit: number; group?: string; cursor?: string }): Promise<Page<ScheduleItem>>;
+  /** Replaces the author's attributes and keeps what others wrote. `expect: "absent"` fails where one stands already. */
+  put(item: ScheduleItem, expect: "any" | "absent"): Promise<"put" | "refused">;
+  remove(scheduleId: string): Promise<"removed" | "missing">;
+  /** Writes `status` only where the definition is still `asRead`: it neither revives a deleted item nor speaks of a new one. */
+  setStatus(asRead: ScheduleItem, status: ScheduleStatus & { readonly warnings?: readonly string[] }): Promise<"written" | "refused">;
+}
+
+/** A message on its way to a queue. Group and deduplication id are the same: attempts never block each other. */
+export interface OutgoingMessage {
+  readonly queue: string;
+  readonly deduplicationId: string;
+  readonly body: string;
+  /** Short text; sanitised and bounded by the adapter. */
+  readonly attributes?: Readonly<Record<string, string>>;
+}
+
+/** What became of a send. */
+export type SendVerdict =
+  | { readonly kind: "accepted" }
+  /** SQS answered that it did not take it, this time. */
+  | { readonly kind: "refused"; readonly error: Error }
+  /** SQS can never take it (a sender's fault, an unknown queue). */
+  | { readonly kind: "rejected"; readonly error: RecordedError }
+  /** No answer: SQS may have it. */
+  | { readonly kind: "unknown"; readonly error: Error };
+
+/** The queues that runs go to, by the names the deployment gave them. `DEAD_LETTER_QUEUE` is one more. */
+export interface MessageQueue {
+  send(messages: readonly OutgoingMessage[]): Promise<readonly SendVerdict[]>;
+}
+
+/** The name under which {@link MessageQueue} knows the dead-letter queue: no schedule can name it. */
+export const DEAD_LETTER_QUEUE = "#dead-letters";
+
+/** Something that happened, for the event bus. `detail` is JSON-able and bounded. */
+export interface Announcement {
+  readonly detailType: string;
+  readonly detail: Readonly<Record<string, unknown>>;
+}
+
+/** The event bus, at least once. */
+export interface EventBus {
+  publish(announcements: readonly Announcement[]): Promise<readonly ({ kind: "accepted" } | { kind: "failed"; error: Error })[]>;
+}
+
+/** Structured logging: one line an entry. */
+export interface Logger {
+  debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  info(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  error(message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+
+/** The numbers the engine counts. Units are in the names. */
+export interface Metrics {
+  count(name: MetricName, value?: number): void;
+  /** A duration in milliseconds. */
+  record(name: DurationName, ms: number): void;
+}
+
+export type MetricName =
+  | "Claims"
+  | "ClaimsAgain"
+  | "LostRaces"
+  | "Releases"
+  | "Rejected"
+  | "Skips"
+  | "Starts"
+  | "Succeeded"
+  | "Retries"
+  | "DeadLetters"
+  | "StaleReports"
+  | "StaleMessages"
+  | "MalformedMessages"
+  | "StoreFailures"
+  | "Heartbeats";
+
+export type DurationName = "ClaimLatenessMs" | "StartLatenessMs" | "RunDurationMs";

@@ -1,0 +1,77 @@
+import * as z from "zod";
+import type { Problem } from "./errors.ts";
+import { OCCURRENCE_KINDS, type Occurrence } from "./occurrence.ts";
+import { problemsOf } from "./validation.ts";
+
+/** The version of the message contract: readers refuse what they do not know. */
+export const MESSAGE_VERSION = 1;
+
+const schema = z.object({
+  version: z.literal(MESSAGE_VERSION, `must be ${MESSAGE_VERSION}`),
+  occurrenceId: z.guid("must be a UUID"),
+  scheduleId: z.string("must be text").min(1, "must not be empty"),
+  firing: z.string("must be text").min(1, "must not be empty"),
+  kind: z.enum(OCCURRENCE_KINDS, `must be one of ${OCCURRENCE_KINDS.join(", ")}`),
+  scheduledFor: z.string("must be an ISO instant"),
+  job: z.string("must be text"),
+  payload: z.json("must be a JSON value"),
+  attempt: z.int("must be a whole number").positive("must be positive"),
+  maxAttempts: z.int("must be a whole number").positive("must be positive"),
+  fencingToken: z.int("must be a whole number").positive("must be positive"),
+  scheduleVersion: z.string("must be text"),
+  /** An earlier attempt took its process with it: run this one alone. */
+  suspect: z.optional(z.boolean("must be true or false")),
+  /** A dead letter's message: redriven into the main queue it is that dead letter's replay, once. */
+  deadLetter: z.optional(z.boolean("must be true or false")),
+});
+
+/** The body of a message: enough to act on alone. */
+export type OccurrenceMessage = z.infer<typeof schema>;
+
+/** The message that carries the attempt which `row` (as the claim left it) stands for. */
+export function messageOf(row: Occurrence, scheduledForIso: string): OccurrenceMessage {
+  const payload = z.json().parse(JSON.parse(row.payload));
+  return {
+    version: MESSAGE_VERSION,
+    occurrenceId: row.occurrenceId,
+    scheduleId: row.scheduleId,
+    firing: row.firing,
+    kind: row.kind,
+    scheduledFor: scheduledForIso,
+    job: row.job,
+    payload,
+    attempt: row.attempts,
+    maxAttempts: row.maxAttempts,
+    fencingToken: row.fencingToken,
+    scheduleVersion: row.scheduleVersion,
+    ...(row.suspect && { suspect: true }),
+  };
+}
+
+/**
+ * SQS refuses U+FFFE and U+FFFF and lone surrogates (Amazon SQS API Reference, "SendMessage": #x9, #xA, #xD, #x20 to #xD7FF,
+ * #xE000 to #xFFFD, #x10000 to #x10FFFF), which `JSON.stringify` may write raw. As escapes they mean the same.
+ */
+const REFUSED_BY_SQS = /[\uFFFE\uFFFF]/g;
+
+/** The body as text that SQS accepts. */
+export const encodeMessage = (message: OccurrenceMessage): string =>
+  JSON.stringify(message).replace(REFUSED_BY_SQS, (character) => `\\u${character.charCodeAt(0).toString(16)}`);
+
+export type DecodedMessage =
+  | { readonly kind: "message"; readonly message: OccurrenceMessage }
+  | { readonly kind: "malformed"; readonly problems: readonly Problem[] };
+
+/** Reads a message's body, or says what is wrong with it. Members it does not know are ignored. */
+export function decodeMessage(body: string): DecodedMessage {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch (error) {
+    return { kind: "malformed", problems: [{ path: "", message: `must be JSON: ${String(error)}` }] };
+  }
+  const parsed = schema.safeParse(value);
+  return parsed.success
+    ? { kind: "message", message: parsed.data }
+    : { kind: "malformed", problems: problemsOf(parsed.error, value) };
+}

@@ -1,0 +1,26 @@
+import type * as z from "zod";
+import type { Problem } from "./errors.ts";
+
+/** How much of an offending value a message quotes. */
+const SHOWN_MAX_CHARACTERS = 80;
+
+/** `value` as a message quotes it: JSON, cut to {@link SHOWN_MAX_CHARACTERS}. */
+export function shown(value: unknown): string {
+  const text = typeof value === "bigint" ? `${value}` : (JSON.stringify(value) ?? typeof value);
+  return text.length > SHOWN_MAX_CHARACTERS ? `${text.slice(0, SHOWN_MAX_CHARACTERS)}...` : text;
+}
+
+/** The problems in `error`, each ending with what was got. The schema's own messages say what must be. */
+export function problemsOf(error: z.ZodError, input: unknown): Problem[] {
+  return error.issues.flatMap((issue): Problem[] => {
+    const path = issue.path.map(String);
+    const unknownKeys = issue.code === "unrecognized_keys" ? issue.keys : [];
+    if (unknownKeys.length > 0)
+      return unknownKeys.map((key) => ({ path: [...path, key].join("."), message: "is not known here; remove it or mend its spelling" }));
+    const got = path.reduce<unknown>((value, key) => member(value, key), input);
+    return [{ path: path.join("."), message: `${issue.message}, got ${got === undefined ? "nothing" : shown(got)}` }];
+  });
+}
+
+const member = (value: unknown, key: string): unknown =>
+  typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined;
