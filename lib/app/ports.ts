@@ -16,6 +16,16 @@ export interface Clock {
   sleepUntil(at: Instant, signal?: AbortSignal): Promise<void>;
 }
 
+/** This host's own time: good for how long something took here, never for what is due. */
+export interface Host {
+  /** Milliseconds since the epoch as this host believes them: may be wrong, may step. */
+  wallMs(): number;
+  /** Milliseconds since some fixed point: never steps, but may stand still while the host is frozen. */
+  monotonicMs(): number;
+  /** Resolves after `ms` milliseconds, or early once `signal` aborts. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
 /** Random numbers in [0, 1). */
 export type Random = () => number;
 

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { Problem } from "./errors.ts";
+import { toIso } from "./instant.ts";
 import { OCCURRENCE_KINDS, type Occurrence } from "./occurrence.ts";
 import { problemsOf } from "./validation.ts";
 
@@ -18,6 +19,7 @@ const schema = z.object({
   attempt: z.int("must be a whole number").positive("must be positive"),
   maxAttempts: z.int("must be a whole number").positive("must be positive"),
   fencingToken: z.int("must be a whole number").positive("must be positive"),
+  timeoutSeconds: z.number("must be a number of seconds").positive("must be positive"),
   scheduleVersion: z.string("must be text"),
   /** An earlier attempt took its process with it: run this one alone. */
   suspect: z.optional(z.boolean("must be true or false")),
@@ -29,7 +31,7 @@ const schema = z.object({
 export type OccurrenceMessage = z.infer<typeof schema>;
 
 /** The message that carries the attempt which `row` (as the claim left it) stands for. */
-export function messageOf(row: Occurrence, scheduledForIso: string): OccurrenceMessage {
+export function messageOf(row: Occurrence): OccurrenceMessage {
   const payload = z.json().parse(JSON.parse(row.payload));
   return {
     version: MESSAGE_VERSION,
@@ -37,12 +39,13 @@ export function messageOf(row: Occurrence, scheduledForIso: string): OccurrenceM
     scheduleId: row.scheduleId,
     firing: row.firing,
     kind: row.kind,
-    scheduledFor: scheduledForIso,
+    scheduledFor: toIso(row.scheduledFor),
     job: row.job,
     payload,
     attempt: row.attempts,
     maxAttempts: row.maxAttempts,
     fencingToken: row.fencingToken,
+    timeoutSeconds: row.timeoutSeconds,
     scheduleVersion: row.scheduleVersion,
     ...(row.suspect && { suspect: true }),
   };

@@ -1,0 +1,55 @@
+import type { Firing } from "./firing/index.ts";
+import { manualFiring, manualOccurrenceId, occurrenceIdAt, shardOf } from "./ids.ts";
+import { type Instant, toIso } from "./instant.ts";
+import type { Occurrence, OccurrenceKind } from "./occurrence.ts";
+import type { Schedule, ScheduleSnapshot } from "./schedule.ts";
+
+/** The key of a schedule's run at a nominal instant. */
+export const keyAt = (scheduleId: string, scheduledFor: Instant) => ({ scheduleId, firing: toIso(scheduledFor) });
+
+/** A row of the chain: due when its firing says, jitter included. */
+export const newHead = (schedule: Schedule, firing: Firing, now: Instant, shardCount: number): Occurrence => ({
+  ...keyAt(schedule.scheduleId, firing.scheduledFor),
+  ...fresh(occurrenceIdAt(schedule.scheduleId, firing.scheduledFor), "scheduled", schedule.snapshot, shardCount),
+  scheduledFor: firing.scheduledFor,
+  dueAt: firing.dueAt,
+  firstDueAt: firing.dueAt,
+  createdAt: now,
+});
+
+/** A missed firing that is caught up with: due at once, so that it never queues ahead of live work. */
+export const newBackfill = (schedule: Schedule, firing: Firing, now: Instant, shardCount: number): Occurrence => ({
+  ...newHead(schedule, firing, now, shardCount),
+  kind: "backfill",
+  dueAt: now,
+  firstDueAt: now,
+});
+
+/** A run somebody asked for, under their own key. `payload`: JSON text in place of the schedule's own. */
+export const newManualRun = (
+  schedule: Schedule,
+  key: string,
+  now: Instant,
+  shardCount: number,
+  payload = schedule.snapshot.payload,
+): Occurrence => ({
+  scheduleId: schedule.scheduleId,
+  firing: manualFiring(key),
+  ...fresh(manualOccurrenceId(schedule.scheduleId, key), "manual", { ...schedule.snapshot, payload }, shardCount),
+  scheduledFor: now,
+  dueAt: now,
+  firstDueAt: now,
+  createdAt: now,
+});
+
+const fresh = (occurrenceId: string, kind: OccurrenceKind, snapshot: ScheduleSnapshot, shardCount: number) => ({
+  occurrenceId,
+  kind,
+  status: "PENDING" as const,
+  shard: shardOf(occurrenceId, shardCount),
+  attempts: 0,
+  maxAttempts: snapshot.retry.maxAttempts,
+  fencingToken: 0,
+  log: [],
+  ...snapshot,
+});
