@@ -1,0 +1,168 @@
+import * as z from "zod";
+import { formatProblems, type Problem, PunctualError } from "../core/errors.ts";
+import type { RetryPolicy } from "../core/retry.ts";
+import { problemsOf } from "../core/validation.ts";
+
+/** The queue behind which every deployment has its consumer function. */
+export const DEFAULT_QUEUE = "default";
+
+/** How verbose the logs are: the least severe level that is written. */
+export const LOG_LEVELS = ["DEBUG", "INFO", "WARN", "ERROR"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** Announcements that go to the event bus only where asked for: each costs one event a run. */
+export const OPTIONAL_ANNOUNCEMENTS = ["started", "succeeded", "retrying"] as const;
+export type OptionalAnnouncement = (typeof OPTIONAL_ANNOUNCEMENTS)[number];
+
+/** One named queue of a deployment. */
+export interface QueueSettings {
+  readonly url: string;
+  /** The longest `timeoutSeconds` a schedule may ask of this queue. */
+  readonly timeoutMaxSeconds: number;
+  /** What schedules of this queue retry by unless they say otherwise. */
+  readonly retry?: Partial<RetryPolicy>;
+  /** `enqueued`: a run is done once SQS has its message. Else a consumer reports the end. */
+  readonly completion?: "enqueued";
+}
+
+/**
+ * What a deployment tells its functions. As {@link environmentOf} writes it and {@link readEnvironment} reads it back; the
+ * `queues` and `historySeconds` are also the limits that schedules are checked against.
+ */
+export interface Settings {
+  /** Names the deployment in metrics, so that two in one account do not merge. */
+  readonly deployment: string;
+  readonly schedulesTable: string;
+  readonly occurrencesTable: string;
+  /** By name; `default` is always there. */
+  readonly queues: Readonly<Record<string, QueueSettings>>;
+  readonly deadLetterQueueUrl: string;
+  readonly eventBusName: string;
+  readonly shards: number;
+  readonly dispatchers: number;
+  /** How long finished rows are kept. */
+  readonly historySeconds: number;
+  /** The timeout of the consumer function and the visibility timeout of the queue it reads. */
+  readonly consumerTimeoutSeconds: number;
+  readonly visibilityTimeoutSeconds: number;
+  readonly messageRetentionSeconds: number;
+  readonly maxReceiveCount: number;
+  readonly announce: readonly OptionalAnnouncement[];
+  readonly logLevel: LogLevel;
+}
+
+/** The environment variable behind each setting. */
+export const ENVIRONMENT_NAMES = {
+  deployment: "PUNCTUAL_DEPLOYMENT",
+  schedulesTable: "PUNCTUAL_SCHEDULES_TABLE",
+  occurrencesTable: "PUNCTUAL_OCCURRENCES_TABLE",
+  queues: "PUNCTUAL_QUEUES",
+  deadLetterQueueUrl: "PUNCTUAL_DEAD_LETTER_QUEUE_URL",
+  eventBusName: "PUNCTUAL_EVENT_BUS_NAME",
+  shards: "PUNCTUAL_SHARDS",
+  dispatchers: "PUNCTUAL_DISPATCHERS",
+  historySeconds: "PUNCTUAL_HISTORY_SECONDS",
+  consumerTimeoutSeconds: "PUNCTUAL_CONSUMER_TIMEOUT_SECONDS",
+  visibilityTimeoutSeconds: "PUNCTUAL_VISIBILITY_TIMEOUT_SECONDS",
+  messageRetentionSeconds: "PUNCTUAL_MESSAGE_RETENTION_SECONDS",
+  maxReceiveCount: "PUNCTUAL_MAX_RECEIVE_COUNT",
+  announce: "PUNCTUAL_ANNOUNCE",
+  logLevel: "PUNCTUAL_LOG_LEVEL",
+} as const satisfies Record<keyof Settings, string>;
+
+const settingNames = Object.keys(ENVIRONMENT_NAMES).filter(isSetting);
+
+function isSetting(name: string): name is keyof Settings {
+  return name in ENVIRONMENT_NAMES;
+}
+
+/** The settings as environment variables: text as it is, numbers in decimal, queues as JSON, announcements as a list with commas. */
+export function environmentOf(settings: Settings): Record<string, string> {
+  const text = { ...settings, queues: JSON.stringify(settings.queues), announce: settings.announce.join(",") };
+  return Object.fromEntries(settingNames.map((setting) => [ENVIRONMENT_NAMES[setting], String(text[setting])]));
+}
+
+const text = z.string("must be set").min(1, "must not be empty");
+const count = (rule: string) =>
+  z
+    .string(rule)
+    .regex(/^[1-9]\d{0,9}$/, rule)
+    .transform(Number);
+const seconds = count("must be a positive whole number of seconds");
+const positive = "must be a positive number";
+const queue = z.object(
+  {
+    url: z.string("must be the queue's URL").min(1, "must be the queue's URL"),
+    timeoutMaxSeconds: z.number(positive).positive(positive),
+    retry: z.exactOptional(
+      z.object({
+        maxAttempts: z.exactOptional(z.int(positive).positive(positive)),
+        baseDelaySeconds: z.exactOptional(z.number("must be a number of seconds").nonnegative("must not be negative")),
+        multiplier: z.exactOptional(z.number("must be a number from 1").min(1, "must be a number from 1")),
+        maxDelaySeconds: z.exactOptional(z.number("must be a number of seconds").nonnegative("must not be negative")),
+        jitter: z.exactOptional(z.boolean("must be true or false")),
+      }),
+    ),
+    completion: z.exactOptional(z.literal("enqueued", "must be 'enqueued' where it is given")),
+  },
+  "must be a queue's settings: a map with url and timeoutMaxSeconds",
+);
+const announcement = z.enum(OPTIONAL_ANNOUNCEMENTS, `must be a list of ${OPTIONAL_ANNOUNCEMENTS.join(", ")}`);
+const schema: z.ZodType<Settings> = z.object({
+  deployment: text,
+  schedulesTable: text,
+  occurrencesTable: text,
+  queues: z.intersection(
+    z.object({ [DEFAULT_QUEUE]: queue }, `must be a JSON map of queues with one named ${DEFAULT_QUEUE}`),
+    z.record(z.string(), queue, `must be a JSON map of queues with one named ${DEFAULT_QUEUE}`),
+  ),
+  deadLetterQueueUrl: text,
+  eventBusName: text,
+  shards: count("must be a positive whole number"),
+  dispatchers: count("must be a positive whole number"),
+  historySeconds: seconds,
+  consumerTimeoutSeconds: seconds,
+  visibilityTimeoutSeconds: seconds,
+  messageRetentionSeconds: seconds,
+  maxReceiveCount: count("must be a positive whole number"),
+  announce: z.array(announcement, "must be set, and may be empty"),
+  logLevel: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(", ")}`),
+});
+
+/** Environment variables are missing or wrong. The message lists every one, not only the first. */
+export class InvalidEnvironmentError extends PunctualError {
+  constructor(problems: readonly Problem[]) {
+    super("InvalidEnvironment", `the environment is not valid: ${formatProblems(problems)}`);
+  }
+}
+
+/** Reads what {@link environmentOf} wrote. Throws {@link InvalidEnvironmentError} naming every variable that is missing or wrong. */
+export function readEnvironment(env: NodeJS.ProcessEnv): Settings {
+  const given = Object.fromEntries(settingNames.map((setting) => [setting, env[ENVIRONMENT_NAMES[setting]]]));
+  const input = {
+    ...given,
+    queues: fromJson(given["queues"]),
+    announce: given["announce"]?.split(",").filter(Boolean),
+  };
+  const parsed = schema.safeParse(input);
+  if (parsed.success) return parsed.data;
+  throw new InvalidEnvironmentError(
+    problemsOf(parsed.error, input).map(({ path, message }) => ({ path: variablePath(path), message })),
+  );
+}
+
+/** The value of a JSON text; a text that is none stands for itself and is refused by the schema, which quotes it. */
+function fromJson(text: string | undefined): unknown {
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** `queues.default.url` as `PUNCTUAL_QUEUES.default.url`. */
+function variablePath(path: string): string {
+  const [setting = "", ...rest] = path.split(".");
+  return [isSetting(setting) ? ENVIRONMENT_NAMES[setting] : setting, ...rest].join(".");
+}

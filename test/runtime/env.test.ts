@@ -1,0 +1,94 @@
+import { expect, test } from "vitest";
+import { environmentOf, InvalidEnvironmentError, readEnvironment, type Settings } from "../../lib/runtime/env.ts";
+
+const SETTINGS: Settings = {
+  deployment: "Punctual/Scheduler",
+  schedulesTable: "Schedules",
+  occurrencesTable: "Occurrences",
+  queues: {
+    default: { url: "https://sqs.example/1/main.fifo", timeoutMaxSeconds: 290 },
+    plain: {
+      url: "https://sqs.example/1/plain.fifo",
+      timeoutMaxSeconds: 0.5,
+      retry: { maxAttempts: 3, jitter: false },
+      completion: "enqueued",
+    },
+  },
+  deadLetterQueueUrl: "https://sqs.example/1/dead.fifo",
+  eventBusName: "default",
+  shards: 8,
+  dispatchers: 2,
+  historySeconds: 2_592_000,
+  consumerTimeoutSeconds: 300,
+  visibilityTimeoutSeconds: 330,
+  messageRetentionSeconds: 1_209_600,
+  maxReceiveCount: 20,
+  announce: ["started", "retrying"],
+  logLevel: "INFO",
+};
+
+const messageOf = (env: NodeJS.ProcessEnv): string => {
+  try {
+    readEnvironment(env);
+  } catch (error) {
+    if (error instanceof InvalidEnvironmentError) return error.message;
+    throw error;
+  }
+  throw new Error("the environment was accepted");
+};
+
+test("what the construct writes is what the handlers read", () => {
+  expect(readEnvironment(environmentOf(SETTINGS))).toEqual(SETTINGS);
+});
+
+test("no announcements is an empty list, not a missing variable", () => {
+  const settings: Settings = { ...SETTINGS, announce: [] };
+  expect(readEnvironment(environmentOf(settings))).toEqual(settings);
+});
+
+test("every missing variable is named in one error", () => {
+  const message = messageOf({});
+  for (const name of Object.keys(environmentOf(SETTINGS))) expect(message).toContain(`${name}: must be`);
+});
+
+test("missing and wrong variables are reported together, each with what it got", () => {
+  const { PUNCTUAL_SCHEDULES_TABLE: _, ...rest } = environmentOf(SETTINGS);
+  const message = messageOf({
+    ...rest,
+    PUNCTUAL_SHARDS: "0",
+    PUNCTUAL_LOG_LEVEL: "loud",
+    PUNCTUAL_ANNOUNCE: "started,ended",
+  });
+  expect(message).toContain("PUNCTUAL_SCHEDULES_TABLE: must be set, got nothing");
+  expect(message).toContain('PUNCTUAL_SHARDS: must be a positive whole number, got "0"');
+  expect(message).toContain('PUNCTUAL_LOG_LEVEL: must be one of DEBUG, INFO, WARN, ERROR, got "loud"');
+  expect(message).toContain('PUNCTUAL_ANNOUNCE.1: must be a list of started, succeeded, retrying, got "ended"');
+});
+
+test.each([
+  ["text that is no JSON", "https://sqs", 'got "https://sqs"'],
+  [
+    "a map without the default queue",
+    '{"other":{"url":"u","timeoutMaxSeconds":1}}',
+    "PUNCTUAL_QUEUES.default: must be",
+  ],
+  [
+    "a queue without its URL",
+    '{"default":{"timeoutMaxSeconds":1}}',
+    "PUNCTUAL_QUEUES.default.url: must be the queue's URL",
+  ],
+  [
+    "a completion nobody knows",
+    '{"default":{"url":"u","timeoutMaxSeconds":1,"completion":"sent"}}',
+    "PUNCTUAL_QUEUES.default.completion: must be 'enqueued' where it is given, got \"sent\"",
+  ],
+])("refuses queues that are %s", (_, queues, expected) => {
+  expect(messageOf({ ...environmentOf(SETTINGS), PUNCTUAL_QUEUES: queues })).toContain(expected);
+});
+
+test("a number that is not written in plain decimal is refused", () => {
+  for (const text of ["", "1e3", " 5", "-1", "1.5", "0x10"])
+    expect(messageOf({ ...environmentOf(SETTINGS), PUNCTUAL_HISTORY_SECONDS: text })).toContain(
+      "PUNCTUAL_HISTORY_SECONDS",
+    );
+});
