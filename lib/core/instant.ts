@@ -4,11 +4,14 @@ export type Instant = number & { readonly __brand: "Instant" };
 /** ECMAScript's time range (ECMA-262, "Time Values and Time Range"): 100,000,000 days either side of the epoch. */
 const MAX_EPOCH_MS = 8.64e15;
 
+/** Whether `value` is an instant: a whole number in ECMAScript's time range. */
+export const isInstant = (value: unknown): value is Instant =>
+  Number.isInteger(value) && Math.abs(Number(value)) <= MAX_EPOCH_MS;
+
 /** The instant `epochMs` milliseconds after the epoch. Throws `RangeError` unless it is a whole number in ECMAScript's time range. */
 export function instant(epochMs: number): Instant {
-  if (!Number.isInteger(epochMs) || Math.abs(epochMs) > MAX_EPOCH_MS)
-    throw new RangeError(`instant must be whole milliseconds within ${MAX_EPOCH_MS} of the epoch, got ${epochMs}`);
-  return epochMs as Instant;
+  if (isInstant(epochMs)) return epochMs;
+  throw new RangeError(`instant must be whole milliseconds within ${MAX_EPOCH_MS} of the epoch, got ${epochMs}`);
 }
 
 /** `at` moved by `ms` milliseconds, which may be negative and is rounded to a whole number. */
@@ -24,3 +27,6 @@ export function fromIso(text: string): Instant | undefined {
   const at = instant(epochMs);
   return toIso(at) === text ? at : undefined;
 }
+
+/** The later of two instants. */
+export const later = (left: Instant, right: Instant): Instant => (left < right ? right : left);

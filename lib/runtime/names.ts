@@ -7,3 +7,15 @@ export const METRICS_DIMENSION = "service";
 /** The four functions, by the name of their file in `functions/` and of their bundle. */
 export const FUNCTION_NAMES = ["dispatcher", "consumer", "reconciler", "notifier"] as const;
 export type FunctionName = (typeof FUNCTION_NAMES)[number];
+
+/** The sparse index of the Occurrences table by `shard` and `dueAt`: what a dispatcher must look at next. */
+export const DUE_INDEX = "due";
+
+/** The sparse index of the Occurrences table by `deadLetterShard` and `deadLetteredAt`: open dead letters. */
+export const DEAD_LETTER_INDEX = "dead-letters";
+
+/** The sparse index of the Schedules table by `group` and `scheduleId`. */
+export const GROUP_INDEX = "group";
+
+/** The attribute of the Occurrences table that DynamoDB's TTL reads: epoch *seconds*. */
+export const TTL_ATTRIBUTE = "expiresAtSeconds";
