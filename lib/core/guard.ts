@@ -51,6 +51,13 @@ export const ownerIs = (owner: string): Clause => ({ attribute: "owner", op: "="
 /** The row falls due when it was seen to: a stale index costs a lost race, not a skipped backoff. */
 export const dueAtIs = (dueAt: number): Clause => ({ attribute: "dueAt", op: "=", value: dueAt });
 
+/** The lease does not already run longer than this. */
+export const leaseUntilAtMost = (leaseUntil: number): Clause => ({
+  attribute: "leaseUntil",
+  op: "<=",
+  value: leaseUntil,
+});
+
 /** There is an attempt left, decided by the stored counter and not by the one that was read. */
 export const attemptsBelow = (maxAttempts: number): Clause => ({ attribute: "attempts", op: "<", value: maxAttempts });
 

@@ -1,14 +1,5 @@
-import {
-  attemptsBelow,
-  dueAtIs,
-  type Guard,
-  ownerIs,
-  statusIn,
-  statusIs,
-  tokenIs,
-  versionIs,
-} from "./guard.ts";
-import { type Instant, plusMs } from "./instant.ts";
+import { attemptsBelow, dueAtIs, type Guard, ownerIs, statusIn, statusIs, tokenIs, versionIs } from "./guard.ts";
+import { type Instant, later, plusMs } from "./instant.ts";
 import { LEASES } from "./lease.ts";
 import {
   ATTEMPT_LOG_MAX,
@@ -40,9 +31,21 @@ export type OccurrenceEvent =
   /** SQS has the message and that is all this queue promises. */
   | { readonly type: "enqueued"; readonly owner: string }
   /** A runner received the message of `token` and is about to run the job. */
-  | { readonly type: "start"; readonly token: number; readonly owner: string; readonly attempt: number; readonly logs?: string }
+  | {
+      readonly type: "start";
+      readonly token: number;
+      readonly owner: string;
+      readonly attempt: number;
+      readonly logs?: string;
+    }
   | { readonly type: "renew"; readonly token: number; readonly owner: string }
-  | { readonly type: "succeed"; readonly token: number; readonly owner: string; readonly log: readonly AttemptLogEntry[]; readonly output?: string }
+  | {
+      readonly type: "succeed";
+      readonly token: number;
+      readonly owner: string;
+      readonly log: readonly AttemptLogEntry[];
+      readonly output?: string;
+    }
   /** The job failed. `delayMs`: until the next attempt, if one is left; `permanent`: none is wanted. */
   | {
       readonly type: "fail";
@@ -127,7 +130,12 @@ export interface TransitionSettings {
  * A report (`start`, `renew`, `succeed`, `fail`) is decided on the row that its sender last saw, but guarded by the
  * token and owner it carries.
  */
-export function transition(row: DueRow, event: OccurrenceEvent, now: Instant, settings: TransitionSettings): Transition {
+export function transition(
+  row: DueRow,
+  event: OccurrenceEvent,
+  now: Instant,
+  settings: TransitionSettings,
+): Transition {
   const rule: TransitionRule = TRANSITIONS[event.type];
   if (!rule.from.includes(row.status))
     return { kind: "refused", reason: `${event.type} needs ${rule.from.join(" or ")}, the row is ${row.status}` };
@@ -147,7 +155,7 @@ export function transition(row: DueRow, event: OccurrenceEvent, now: Instant, se
     case "start":
       return startTransition(event, now);
     case "renew":
-      return write(reportedBy(event), { set: leased(now, LEASES.runLeaseMs) });
+      return renewal(row, event, now);
     case "succeed":
       return write(reportedBy(event), succeeded(event, now, settings));
     case "fail":
@@ -291,6 +299,12 @@ export function startTransition(event: Extract<OccurrenceEvent, { type: "start" 
   });
 }
 
+/** A renewal that arrives after a later one must not shorten the lease that one gave: its runner relies on it. */
+function renewal(row: DueRow, event: Extract<OccurrenceEvent, { type: "renew" }>, now: Instant): Transition {
+  const until = later(plusMs(now, LEASES.runLeaseMs), row.leaseUntil ?? now);
+  return write([...reportedBy(event), leaseUntilAtMost(until)], { set: { leaseUntil: until, dueAt: until } });
+}
+
 function succeeded(
   event: Extract<OccurrenceEvent, { type: "succeed" }>,
   now: Instant,
@@ -327,8 +341,7 @@ function closed(
     .slice(-ATTEMPT_LOG_MAX);
 }
 
-const expiry = (now: Instant, settings: TransitionSettings): number =>
-  Math.floor(now / 1000) + settings.historySeconds;
+const expiry = (now: Instant, settings: TransitionSettings): number => Math.floor(now / 1000) + settings.historySeconds;
 
 /** The end of a run that needs no one's attention: it leaves the due index, and its row may expire. */
 const finished = (

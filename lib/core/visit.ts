@@ -1,5 +1,5 @@
 import { type Firing, firesAt, nextFiring } from "./firing/index.ts";
-import type { Instant } from "./instant.ts";
+import { type Instant, later } from "./instant.ts";
 import { type DueRow, isHead, type SkipReason } from "./occurrence.ts";
 import type { Schedule, ScheduleSnapshot } from "./schedule.ts";
 import { startDeadline } from "./transition.ts";
@@ -69,5 +69,5 @@ export function decideHead(row: DueRow, reading: ScheduleReading, now: Instant):
 export function successorAnchor(row: DueRow, schedule: Schedule, now: Instant): Instant {
   if (schedule.version === row.scheduleVersion) return row.scheduledFor;
   const since = schedule.status?.version === schedule.version ? schedule.status.since : now;
-  return since > row.scheduledFor ? since : row.scheduledFor;
+  return later(since, row.scheduledFor);
 }

@@ -1,0 +1,91 @@
+import { errorMessage } from "../../core/errors.ts";
+import { type Firing, nextFiring } from "../../core/firing/index.ts";
+import { toIso } from "../../core/instant.ts";
+import { keyAt, newHead } from "../../core/new-occurrence.ts";
+import { isHead, type Occurrence } from "../../core/occurrence.ts";
+import type { Schedule } from "../../core/schedule.ts";
+import type { Engine } from "./engine.ts";
+
+/** A firing that a schedule's chain should go on with. */
+export interface Wanted {
+  readonly schedule: Schedule;
+  readonly firing: Firing;
+}
+
+/** Rows that a walk past finished instants reads at a time, and how often: it ends, and the next visit goes on. */
+const WALK_PAGE = 500;
+const WALK_PAGES_MAX = 40;
+
+/**
+ * Makes sure that each wanted firing, or the first one after it whose instant is free, stands as a head: insert-if-absent
+ * with a deterministic identity, so that whoever else does the same, or did it and crashed, changes nothing. Answers per
+ * item whether the chain now goes on (also where the schedule has no further firing).
+ */
+export async function ensureHeads(engine: Engine, wanted: readonly Wanted[]): Promise<readonly boolean[]> {
+  if (wanted.length === 0) return [];
+  const { occurrences, clock, settings } = engine;
+  const rows = wanted.map(({ schedule, firing }) => newHead(schedule, firing, clock.now(), settings.shards));
+  const verdicts = await occurrences.insert(rows);
+  const doubtful = wanted.flatMap((want, index) => {
+    const kind = verdicts[index]?.kind;
+    return kind === "exists" || kind === "unknown" ? [{ want, index }] : [];
+  });
+  const readings =
+    doubtful.length === 0
+      ? []
+      : await occurrences.read(doubtful.map(({ want }) => keyAt(want.schedule.scheduleId, want.firing.scheduledFor)));
+  const standing = verdicts.map(({ kind }) => kind === "inserted");
+  for (const [position, { want, index }] of doubtful.entries()) {
+    const reading = readings[position];
+    if (reading?.kind !== "found") continue;
+    standing[index] = isHead(reading.row) || (await walkOn(engine, want));
+  }
+  for (const [index, verdict] of verdicts.entries())
+    if (!standing[index] && (verdict.kind === "failed" || verdict.kind === "unknown")) {
+      engine.metrics.count("StoreFailures");
+      engine.logger.warn("a successor could not be inserted; its head is left for the next visit", {
+        scheduleId: wanted[index]?.schedule.scheduleId,
+        error: errorMessage(verdict.error),
+      });
+    }
+  return standing;
+}
+
+/** The chain goes on past instants whose rows are no heads (ran, cancelled, backfilled), to the first that is free or is a head. */
+async function walkOn(engine: Engine, { schedule, firing }: Wanted): Promise<boolean> {
+  let next: Firing | undefined = firing;
+  let cursor: string | undefined;
+  for (let page = 0; page < WALK_PAGES_MAX; page += 1) {
+    const read = await engine.occurrences.history({
+      scheduleId: schedule.scheduleId,
+      from: toIso(firing.scheduledFor),
+      to: LAST_INSTANT_KEY,
+      newestFirst: false,
+      limit: WALK_PAGE,
+      ...(cursor !== undefined && { cursor }),
+    });
+    const standing = new Map(read.rows.map((row) => [row.firing, row]));
+    const readUpTo = read.rows.at(-1)?.scheduledFor;
+    cursor = read.cursor;
+    for (let row = at(standing, next); row !== undefined; row = at(standing, next)) {
+      if (isHead(row)) return true;
+      next = nextFiring(schedule.timing, row.scheduledFor);
+    }
+    if (next === undefined) return true;
+    // Past what was read the instant may be taken too: the next page tells.
+    if (cursor !== undefined && readUpTo !== undefined && next.scheduledFor > readUpTo) continue;
+    const [verdict] = await engine.occurrences.insert([
+      newHead(schedule, next, engine.clock.now(), engine.settings.shards),
+    ]);
+    return verdict?.kind === "inserted" || verdict?.kind === "exists";
+  }
+  return false;
+}
+
+const at = (rows: ReadonlyMap<string, Occurrence>, firing: Firing | undefined): Occurrence | undefined =>
+  firing && rows.get(toIso(firing.scheduledFor));
+
+/** Sorts after every instant's key of the years 0 to 9999 and before `manual#`: the end of a schedule's own firings. */
+export const LAST_INSTANT_KEY = ":";
+/** Sorts before them all. */
+export const FIRST_INSTANT_KEY = "+";

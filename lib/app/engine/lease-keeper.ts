@@ -1,0 +1,136 @@
+import { errorMessage } from "../../core/errors.ts";
+import type { Instant } from "../../core/instant.ts";
+import { LEASES } from "../../core/lease.ts";
+import { formatKey, type Occurrence } from "../../core/occurrence.ts";
+import { transition } from "../../core/transition.ts";
+import type { Host } from "../ports.ts";
+import type { Engine } from "./engine.ts";
+import { writeSettled } from "./settle.ts";
+
+/** How soon a renewal that got no answer is tried again. */
+const RETRY_RENEWAL_MS = 1_000;
+
+/** Why an attempt may no longer act. The job sees it as its signal's reason. */
+export class LeaseLostError extends Error {
+  override readonly name = "LeaseLostError";
+}
+
+type Renewal = "renewed" | "lost" | "unknown";
+
+/** A moment on both of a host's clocks. */
+interface Moment {
+  readonly wallMs: number;
+  readonly monotonicMs: number;
+}
+
+export const momentOf = (host: Host): Moment => ({ wallMs: host.wallMs(), monotonicMs: host.monotonicMs() });
+
+/**
+ * Keeps one attempt's lease and judges whether it still holds: by the larger of monotonic and wall time since *before* the
+ * last renewal was sent (the monotonic clock may have stood still while the host was frozen, the wall clock may have been
+ * set back; a lease counted from the answer would be too long), less a margin.
+ */
+export class LeaseKeeper {
+  readonly #engine: Engine;
+  readonly #host: Host;
+  readonly #row: Occurrence;
+  readonly #owner: string;
+  readonly #lost = new AbortController();
+  readonly #stop = new AbortController();
+  #renewing: Promise<Renewal> | undefined;
+  #renewedAt: Moment;
+  #leaseUntil: Instant;
+
+  /** `sentAt`: the moment before the write that gave `row` its lease was first sent. */
+  constructor(engine: Engine, host: Host, row: Occurrence, owner: string, sentAt: Moment) {
+    this.#engine = engine;
+    this.#host = host;
+    this.#row = row;
+    this.#owner = owner;
+    this.#renewedAt = sentAt;
+    this.#leaseUntil = row.leaseUntil ?? engine.clock.now();
+  }
+
+  /** Aborts, with a {@link LeaseLostError}, once the lease is lost or the run cancelled. */
+  get lost(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  /** Until when the lease runs, by the store's clock, as the last renewal left it. */
+  get leaseUntil(): Instant {
+    return this.#leaseUntil;
+  }
+
+  /** Whether this runner may still act. */
+  holds(): boolean {
+    return !this.#lost.signal.aborted && this.#remainingMs() > 0;
+  }
+
+  /** Renews until {@link stop} is called or the lease is lost. */
+  async run(): Promise<void> {
+    let waitMs: number = LEASES.renewEveryMs;
+    while (!this.#stop.signal.aborted) {
+      await this.#host.sleep(Math.min(waitMs, Math.max(this.#remainingMs(), 1)), this.#stop.signal);
+      if (this.#stop.signal.aborted) return;
+      const renewed = await this.renew();
+      if (renewed === "lost") return;
+      waitMs = renewed === "renewed" ? LEASES.renewEveryMs : RETRY_RENEWAL_MS;
+    }
+  }
+
+  /** Renews once, now, or joins the renewal that is under way. `unknown`: the store did not answer, and the lease runs on as it was. */
+  renew(): Promise<Renewal> {
+    this.#renewing ??= this.#renew().finally(() => {
+      this.#renewing = undefined;
+    });
+    return this.#renewing;
+  }
+
+  async #renew(): Promise<Renewal> {
+    const sentAt = momentOf(this.#host);
+    if (!this.holds()) return this.#lose("its lease ran out before it could be renewed");
+    const event = { type: "renew", token: this.#row.fencingToken, owner: this.#owner } as const;
+    const next = transition(
+      { ...this.#row, status: "RUNNING" },
+      event,
+      this.#engine.clock.now(),
+      this.#engine.settings,
+    );
+    if (next.kind === "refused") return this.#lose(next.reason);
+    const { scheduleId, firing } = this.#row;
+    const isMine = (row: Occurrence) => row.owner === this.#owner && row.status === "RUNNING";
+    const [verdict] = await writeSettled(this.#engine, [
+      { key: { scheduleId, firing }, guard: next.guard, change: next.change, isMine },
+    ]);
+    if (verdict?.kind === "applied") {
+      // A settled answer may show an older renewal's lease: what the row says counts, not what was asked.
+      if (verdict.row.leaseUntil === next.change.set.leaseUntil) this.#renewedAt = sentAt;
+      this.#leaseUntil = verdict.row.leaseUntil ?? this.#leaseUntil;
+      return this.holds() ? "renewed" : this.#lose("its renewal came too late");
+    }
+    if (verdict?.kind === "refused") return this.#lose("the run was cancelled, or another attempt has taken over");
+    return this.holds() ? "unknown" : this.#lose("its lease ran out while the store did not answer");
+  }
+
+  /** Ends the renewals. The lease itself runs on. */
+  stop(): void {
+    this.#stop.abort();
+  }
+
+  #remainingMs(): number {
+    const now = momentOf(this.#host);
+    const elapsedMs = Math.max(now.wallMs - this.#renewedAt.wallMs, now.monotonicMs - this.#renewedAt.monotonicMs);
+    return LEASES.runLeaseMs - LEASES.leaseMarginMs - elapsedMs;
+  }
+
+  #lose(why: string): "lost" {
+    if (!this.#lost.signal.aborted) {
+      const error = new LeaseLostError(
+        `attempt ${this.#row.fencingToken} of ${formatKey(this.#row)} must stop: ${why}`,
+      );
+      this.#engine.logger.warn("an attempt lost its lease", { error: errorMessage(error) });
+      this.#lost.abort(error);
+    }
+    return "lost";
+  }
+}

@@ -1,0 +1,80 @@
+import { errorMessage } from "../../core/errors.ts";
+import { deduplicationId } from "../../core/ids.ts";
+import { encodeMessage, messageOf } from "../../core/message.ts";
+import { formatKey, type Occurrence } from "../../core/occurrence.ts";
+import { type OccurrenceEvent, transition } from "../../core/transition.ts";
+import type { SendVerdict } from "../ports.ts";
+import type { Engine } from "./engine.ts";
+import { type SettleableWrite, writeSettled } from "./settle.ts";
+
+/** A row this dispatcher holds, as its claim left it. `again`: the same attempt was sent before, or may have been. */
+export interface Claimed {
+  readonly row: Occurrence;
+  readonly owner: string;
+  readonly again: boolean;
+}
+
+/**
+ * Sends each claimed attempt once and acts on each answer: what SQS refused is released (the attempt was none), what it can
+ * never take fails at once, what is in doubt is left to the claim lease. One refusal never holds up the rest.
+ */
+export async function sendClaimed(engine: Engine, claimed: readonly Claimed[]): Promise<void> {
+  // A lease that ran out meanwhile (a long pause) is anybody's by now: whoever has it sends.
+  const held = claimed.filter(({ row }) => row.leaseUntil !== undefined && engine.clock.now() < row.leaseUntil);
+  if (held.length === 0) return;
+  const verdicts = await engine.queue.send(
+    held.map(({ row }) => ({
+      queue: row.queue,
+      deduplicationId: deduplicationId(row.occurrenceId, row.fencingToken),
+      body: encodeMessage(messageOf(row)),
+    })),
+  );
+  const now = engine.clock.now();
+  const followUps = held.flatMap((claim, index): SettleableWrite[] => {
+    const event = followUp(engine, claim, verdicts[index]);
+    if (event === undefined) return [];
+    const next = transition(claim.row, event, now, engine.settings);
+    if (next.kind === "refused") return [];
+    return [
+      {
+        key: { scheduleId: claim.row.scheduleId, firing: claim.row.firing },
+        guard: next.guard,
+        change: next.change,
+        isMine: (row) => row.status === next.change.set.status && row.fencingToken === claim.row.fencingToken,
+      },
+    ];
+  });
+  await writeSettled(engine, followUps);
+}
+
+/** What follows from SQS's answer. `undefined`: nothing but the claim lease. */
+function followUp(engine: Engine, claim: Claimed, verdict: SendVerdict | undefined): OccurrenceEvent | undefined {
+  const { row, owner, again } = claim;
+  const fields = { key: formatKey(row), occurrenceId: row.occurrenceId, token: row.fencingToken };
+  switch (verdict?.kind) {
+    case "accepted":
+      if (engine.settings.completedWhenEnqueued.has(row.queue)) return { type: "enqueued", owner };
+      // Only now is it known that the queue holds the message: a backlog there must not multiply it.
+      return again ? { type: "queued", owner } : undefined;
+    case "refused":
+      engine.metrics.count("Releases");
+      engine.logger.warn("SQS did not take a message; it is tried again", {
+        ...fields,
+        error: errorMessage(verdict.error),
+      });
+      return { type: "release", owner };
+    case "rejected":
+      engine.metrics.count("Rejected");
+      engine.logger.error("SQS can never take a message: the run failed", { ...fields, error: verdict.error });
+      return { type: "reject", owner, error: verdict.error };
+    case "unknown":
+    case undefined:
+      engine.logger.warn("no answer from SQS; the claim lease decides", {
+        ...fields,
+        error: verdict === undefined ? "no answer" : errorMessage(verdict.error),
+      });
+      return undefined;
+    default:
+      return verdict satisfies never;
+  }
+}
