@@ -9,8 +9,8 @@ export const LEASES = {
   queueLeaseMs: 3_600_000,
   /** How long a runner may work without renewing: a crash at work is noticed within this. */
   runLeaseMs: 30_000,
-  /** How often a runner renews. */
-  renewEveryMs: 10_000,
+  /** How often a runner renews: three times within what it trusts of its lease, so that two lost renewals cost nothing. */
+  renewEveryMs: 9_000,
   /** What a runner takes off its own lease before it trusts it: the store's clock and its own differ by less. */
   leaseMarginMs: 2_000,
   /** Backoff after SQS refused a send: doubled with every refusal in a row, up to the maximum. */

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { formatProblems, type Problem, PunctualError } from "../core/errors.ts";
 import type { RetryPolicy } from "../core/retry.ts";
+import { assertTiming, DEFAULT_NUMBERS, type TimingNumbers } from "../core/timing.ts";
 import { problemsOf } from "../core/validation.ts";
 
 /** The queue behind which every deployment has its consumer function. */
@@ -70,6 +71,23 @@ export const ENVIRONMENT_NAMES = {
   logLevel: "PUNCTUAL_LOG_LEVEL",
 } as const satisfies Record<keyof Settings, string>;
 
+/** A deployment's numbers for `checkTiming`: its settings, and the constants of this build for the rest. */
+export function timingOf(settings: Settings): TimingNumbers {
+  const { historySeconds, messageRetentionSeconds, maxReceiveCount } = settings;
+  const { consumerTimeoutSeconds, visibilityTimeoutSeconds } = settings;
+  const queues = Object.entries(settings.queues).map(([name, { timeoutMaxSeconds }]) => [
+    name,
+    { timeoutMaxSeconds, ...(name === DEFAULT_QUEUE && { consumerTimeoutSeconds, visibilityTimeoutSeconds }) },
+  ]);
+  return {
+    ...DEFAULT_NUMBERS,
+    historySeconds,
+    messageRetentionSeconds,
+    maxReceiveCount,
+    queues: Object.fromEntries(queues),
+  };
+}
+
 const settingNames = Object.keys(ENVIRONMENT_NAMES).filter(isSetting);
 
 function isSetting(name: string): name is keyof Settings {
@@ -136,7 +154,11 @@ export class InvalidEnvironmentError extends PunctualError {
   }
 }
 
-/** Reads what {@link environmentOf} wrote. Throws {@link InvalidEnvironmentError} naming every variable that is missing or wrong. */
+/**
+ * Reads what {@link environmentOf} wrote. Throws {@link InvalidEnvironmentError} naming every variable that is missing or
+ * wrong, and `InvalidTimingError` where the numbers do not fit together: functions start with a checked deployment or not
+ * at all.
+ */
 export function readEnvironment(env: NodeJS.ProcessEnv): Settings {
   const given = Object.fromEntries(settingNames.map((setting) => [setting, env[ENVIRONMENT_NAMES[setting]]]));
   const input = {
@@ -145,7 +167,10 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Settings {
     announce: given["announce"]?.split(",").filter(Boolean),
   };
   const parsed = schema.safeParse(input);
-  if (parsed.success) return parsed.data;
+  if (parsed.success) {
+    assertTiming(timingOf(parsed.data));
+    return parsed.data;
+  }
   throw new InvalidEnvironmentError(
     problemsOf(parsed.error, input).map(({ path, message }) => ({ path: variablePath(path), message })),
   );

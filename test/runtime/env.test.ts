@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { InvalidTimingError } from "../../lib/core/timing.ts";
 import { environmentOf, InvalidEnvironmentError, readEnvironment, type Settings } from "../../lib/runtime/env.ts";
 
 const SETTINGS: Settings = {
@@ -91,4 +92,12 @@ test("a number that is not written in plain decimal is refused", () => {
     expect(messageOf({ ...environmentOf(SETTINGS), PUNCTUAL_HISTORY_SECONDS: text })).toContain(
       "PUNCTUAL_HISTORY_SECONDS",
     );
+});
+
+test("numbers that do not fit together are refused as the handler starts, with the numbers", () => {
+  const env = environmentOf({ ...SETTINGS, visibilityTimeoutSeconds: 300, historySeconds: 3_600 });
+  expect(() => readEnvironment(env)).toThrow(InvalidTimingError);
+  expect(() => readEnvironment(env)).toThrow(
+    /queues\.default\.visibilityTimeoutSeconds: must be at least consumerTimeoutSeconds 300 \+ 30 = 330, .*, got 300; historySeconds: must be at least catchupWindowSeconds 86400, .*, got 3600/,
+  );
 });
