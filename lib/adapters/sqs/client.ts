@@ -1,0 +1,32 @@
+import { SQSClient } from "@aws-sdk/client-sqs";
+
+/** How long one SendMessageBatch may take before its answer counts as lost. */
+export const SQS_REQUEST_TIMEOUT_MS = 2_000;
+
+/** How long a connection may take to stand. */
+const CONNECTION_TIMEOUT_MS = 1_000;
+
+/** As many requests at once as eight busy queues make (`message-queue.ts`); the SDK's own default of 50 would have them wait. */
+const MAX_SOCKETS = 64;
+
+/**
+ * The SQS client with which runs are sent. Endpoint, region and credentials come from the environment, as everywhere in the SDK.
+ *
+ * It sends once: the adapter tries again itself, because only so it knows that a refusal came after a try in doubt.
+ */
+export const createSqsClient = (): SQSClient =>
+  new SQSClient({
+    maxAttempts: 1,
+    // SQS checks what it received by SHA-256 of the signed request; the SDK's MD5 of every body is CPU for nothing.
+    md5: false,
+    // Resolves the middleware once a command class instead of once a call.
+    cacheMiddleware: true,
+    requestHandler: {
+      connectionTimeout: CONNECTION_TIMEOUT_MS,
+      requestTimeout: SQS_REQUEST_TIMEOUT_MS,
+      // Without it the SDK only warns and goes on waiting.
+      throwOnRequestTimeout: true,
+      httpsAgent: { maxSockets: MAX_SOCKETS },
+      httpAgent: { maxSockets: MAX_SOCKETS },
+    },
+  });
