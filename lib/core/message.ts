@@ -16,9 +16,9 @@ const schema = z.object({
   scheduledFor: z.string("must be an ISO instant"),
   job: z.string("must be text"),
   payload: z.json("must be a JSON value"),
-  attempt: z.int("must be a whole number").positive("must be positive"),
+  attempt: z.int("must be a whole number").nonnegative("must not be negative"),
   maxAttempts: z.int("must be a whole number").positive("must be positive"),
-  fencingToken: z.int("must be a whole number").positive("must be positive"),
+  fencingToken: z.int("must be a whole number").nonnegative("must not be negative"),
   timeoutSeconds: z.number("must be a number of seconds").positive("must be positive"),
   scheduleVersion: z.string("must be text"),
   /** An earlier attempt took its process with it: run this one alone. */

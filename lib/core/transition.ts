@@ -1,4 +1,14 @@
-import { attemptsBelow, dueAtIs, type Guard, ownerIs, statusIn, statusIs, tokenIs, versionIs } from "./guard.ts";
+import {
+  attemptsBelow,
+  dueAtIs,
+  type Guard,
+  leaseUntilAtMost,
+  ownerIs,
+  statusIn,
+  statusIs,
+  tokenIs,
+  versionIs,
+} from "./guard.ts";
 import { type Instant, later, plusMs } from "./instant.ts";
 import { LEASES } from "./lease.ts";
 import {

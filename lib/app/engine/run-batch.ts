@@ -1,0 +1,118 @@
+import { formatProblems } from "../../core/errors.ts";
+import { decodeMessage, type OccurrenceMessage } from "../../core/message.ts";
+import { formatKey } from "../../core/occurrence.ts";
+import { transition } from "../../core/transition.ts";
+import { DEAD_LETTER_QUEUE } from "../ports.ts";
+import { ABORT_GRACE_MS, type Runner, runOccurrence } from "./run-occurrence.ts";
+import { writeSettled } from "./settle.ts";
+
+/** What must be left of an invocation beyond a job's timeout: its abort grace, the report, the answer to SQS. */
+export const REPORT_MARGIN_MS = ABORT_GRACE_MS + 4_000;
+
+/** A message as a queue delivered it. */
+export interface Delivery {
+  readonly id: string;
+  readonly body: string;
+}
+
+/** What is left of the time for a batch, and how many runs may go on at once. */
+export interface BatchLimits {
+  readonly remainingMs: () => number;
+  readonly concurrency: number;
+}
+
+/** `handBack`: the deliveries that must come again; every other is to be acknowledged. `abandoned`: a job that ignores its signal is still running. */
+export interface BatchResult {
+  readonly handBack: readonly string[];
+  readonly abandoned: boolean;
+}
+
+/**
+ * Runs a batch of messages: all side by side but the suspects, which run alone after the rest has reported, so that a job
+ * that kills its process takes no neighbour along. Nothing starts that does not fit the remaining time.
+ */
+export async function runBatch(
+  runner: Runner,
+  deliveries: readonly Delivery[],
+  limits: BatchLimits,
+): Promise<BatchResult> {
+  const handBack: string[] = [];
+  let abandoned = false;
+  const handle = async ({ id, message }: Decoded): Promise<void> => {
+    const fits = limits.remainingMs() >= message.timeoutSeconds * 1000 + REPORT_MARGIN_MS;
+    if (!fits) {
+      runner.engine.logger.info("a run does not fit what is left of this invocation", { key: formatKey(message) });
+      handBack.push(id);
+      return;
+    }
+    const result = await runOccurrence(runner, message);
+    if (result.kind === "hand-back") {
+      runner.engine.logger.warn("a run was not started; its message comes again", {
+        key: formatKey(message),
+        reason: result.reason,
+      });
+      handBack.push(id);
+    } else if (result.kind !== "not-mine") abandoned ||= result.abandoned;
+  };
+
+  const decoded: Decoded[] = [];
+  for (const delivery of deliveries) {
+    const body = decodeMessage(delivery.body);
+    if (body.kind === "malformed") {
+      if (!(await setAside(runner, delivery, formatProblems(body.problems)))) handBack.push(delivery.id);
+    } else if (body.message.deadLetter) {
+      if (!(await replayRedriven(runner, body.message))) handBack.push(delivery.id);
+    } else decoded.push({ id: delivery.id, message: body.message });
+  }
+  const trusted = decoded.filter(({ message }) => !message.suspect);
+  const lanes = Array.from({ length: Math.min(limits.concurrency, trusted.length) }, async (_, lane) => {
+    for (let next = lane; next < trusted.length; next += limits.concurrency) {
+      const item = trusted[next];
+      if (item) await handle(item);
+    }
+  });
+  await Promise.all(lanes);
+  for (const suspect of decoded.filter(({ message }) => message.suspect)) await handle(suspect);
+  return { handBack, abandoned };
+}
+
+interface Decoded {
+  readonly id: string;
+  readonly message: OccurrenceMessage;
+}
+
+/** A message nobody can read goes to the dead-letter queue as it is, with the reason. Answers whether it is safe there. */
+async function setAside({ engine }: Runner, { id, body }: Delivery, problem: string): Promise<boolean> {
+  engine.metrics.count("MalformedMessages");
+  engine.logger.error("a message could not be read and is set aside in the dead-letter queue", {
+    messageId: id,
+    problem,
+  });
+  const [verdict] = await engine.queue.send([
+    {
+      queue: DEAD_LETTER_QUEUE,
+      deduplicationId: `malformed:${id}`,
+      body,
+      attributes: { reason: "malformed-message", errorName: "MalformedMessage", errorMessage: problem },
+    },
+  ]);
+  return verdict?.kind === "accepted";
+}
+
+/**
+ * A dead letter's message that an operator redrove into the main queue is that dead letter's replay, once: the row's token
+ * says whether it already was. Answers whether the message has done its work.
+ */
+async function replayRedriven({ engine }: Runner, message: OccurrenceMessage): Promise<boolean> {
+  const key = { scheduleId: message.scheduleId, firing: message.firing };
+  const [reading] = await engine.occurrences.read([key]);
+  if (reading === undefined || reading.kind === "failed") return false;
+  if (reading.kind === "missing" || reading.row.fencingToken !== message.fencingToken) return true;
+  const next = transition(reading.row, { type: "replay" }, engine.clock.now(), engine.settings);
+  if (next.kind === "refused") return true;
+  const [verdict] = await writeSettled(engine, [
+    { key, guard: next.guard, change: next.change, isMine: (row) => row.status === "PENDING" },
+  ]);
+  if (verdict?.kind === "applied") engine.logger.info("a redriven dead letter is replayed", { key: formatKey(key) });
+  return verdict?.kind === "applied" || verdict?.kind === "refused";
+}
