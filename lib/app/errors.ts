@@ -1,4 +1,4 @@
-import { PunctualError } from "../core/errors.ts";
+import { formatProblems, type Problem, PunctualError } from "../core/errors.ts";
 import { shown } from "../core/validation.ts";
 
 /** The store's time is not known well enough to decide what is due. Nothing may be claimed until it is. */
@@ -12,6 +12,13 @@ export class ClockUnavailableError extends PunctualError {
 export class StoreError extends PunctualError {
   constructor(message: string, options?: ErrorOptions) {
     super("Store", message, options);
+  }
+}
+
+/** A row in the store does not have the shape of one: somebody else wrote it. */
+export class MalformedRowError extends StoreError {
+  constructor(key: string, problems: readonly Problem[]) {
+    super(`row ${key} cannot be read: ${formatProblems(problems)}`);
   }
 }
 
