@@ -52,10 +52,11 @@ export function messageOf(row: Occurrence): OccurrenceMessage {
 }
 
 /**
- * SQS refuses U+FFFE and U+FFFF and lone surrogates (Amazon SQS API Reference, "SendMessage": #x9, #xA, #xD, #x20 to #xD7FF,
- * #xE000 to #xFFFD, #x10000 to #x10FFFF), which `JSON.stringify` may write raw. As escapes they mean the same.
+ * SQS refuses U+FFFE and U+FFFF (Amazon SQS API Reference, "SendMessage": #x9, #xA, #xD, #x20 to #xD7FF, #xE000 to #xFFFD,
+ * #x10000 to #x10FFFF), which `JSON.stringify` writes raw; the local stand-in refuses everything above them too, as
+ * surrogates. As escapes they mean the same.
  */
-const REFUSED_BY_SQS = /[\uFFFE\uFFFF]/g;
+const REFUSED_BY_SQS = /[\uD800-\uDFFF\uFFFE\uFFFF]/g;
 
 /** The body as text that SQS accepts. */
 export const encodeMessage = (message: OccurrenceMessage): string =>

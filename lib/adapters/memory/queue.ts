@@ -3,6 +3,7 @@ import type { Instant } from "../../core/instant.ts";
 import { isAcceptableText } from "../../core/plain-text.ts";
 import { messageBytes, SQS_SIZE_MAX_BYTES } from "../sqs/limits.ts";
 import { acceptableAttributes } from "../sqs/outgoing.ts";
+import { tooLarge, unacceptableText, unknownQueue } from "../sqs/rejections.ts";
 import {
   FifoQueue,
   type FifoQueueOptions,
@@ -51,7 +52,7 @@ export function createMemoryQueue({ now, queues, deadLetterQueue }: MemoryQueues
     return queue;
   };
   return {
-    send: async (messages) => messages.map((message) => send(byName.get(message.queue), message)),
+    send: async (messages) => messages.map((message) => send(byName, message)),
     receive: ({ queue, ...request }) => named(queue).receive(request),
     delete: ({ queue, receiptHandle }) => named(queue).delete(receiptHandle),
     changeVisibility: ({ queue, receiptHandle, visibilityMs }) =>
@@ -60,16 +61,15 @@ export function createMemoryQueue({ now, queues, deadLetterQueue }: MemoryQueues
   };
 }
 
-function send(queue: FifoQueue | undefined, { deduplicationId, body, ...message }: OutgoingMessage): SendVerdict {
+function send(queues: ReadonlyMap<string, FifoQueue>, message: OutgoingMessage): SendVerdict {
+  const { deduplicationId, body } = message;
+  const queue = queues.get(message.queue);
+  if (!queue) return unknownQueue(message.queue, [...queues.keys()]);
   const attributes = acceptableAttributes(message.attributes ?? {});
-  if (!queue) return rejected("UnknownQueue", `there is no queue ${message.queue}`);
   const bytes = messageBytes(body, attributes);
-  if (bytes > SQS_SIZE_MAX_BYTES)
-    return rejected("MessageTooLarge", `message must be at most ${SQS_SIZE_MAX_BYTES} bytes, got ${bytes}`);
+  if (bytes > SQS_SIZE_MAX_BYTES) return tooLarge(bytes);
   // SQS's reference has said both that it refuses such a body and that it replaces the characters; refusing is the harder case.
-  if (!isAcceptableText(body)) return rejected("InvalidMessageContents", "the body holds characters that SQS refuses");
+  if (!isAcceptableText(body)) return unacceptableText;
   queue.send({ groupId: deduplicationId, deduplicationId, body, attributes });
   return { kind: "accepted" };
 }
-
-const rejected = (name: string, message: string): SendVerdict => ({ kind: "rejected", error: { name, message } });

@@ -1,4 +1,4 @@
-import { SQSClient } from "@aws-sdk/client-sqs";
+import { SQSClient, type SQSClientConfig } from "@aws-sdk/client-sqs";
 
 /** How long one SendMessageBatch may take before its answer counts as lost. */
 export const SQS_REQUEST_TIMEOUT_MS = 2_000;
@@ -10,11 +10,13 @@ const CONNECTION_TIMEOUT_MS = 1_000;
 const MAX_SOCKETS = 64;
 
 /**
- * The SQS client with which runs are sent. Endpoint, region and credentials come from the environment, as everywhere in the SDK.
+ * The SQS client with which runs are sent. Endpoint, region and credentials come from the environment unless `overrides` give them.
  *
  * It sends once: the adapter tries again itself, because only so it knows that a refusal came after a try in doubt.
  */
-export const createSqsClient = (): SQSClient =>
+export const createSqsClient = (
+  overrides: Pick<SQSClientConfig, "endpoint" | "region" | "credentials"> = {},
+): SQSClient =>
   new SQSClient({
     maxAttempts: 1,
     // SQS checks what it received by SHA-256 of the signed request; the SDK's MD5 of every body is CPU for nothing.
@@ -29,4 +31,5 @@ export const createSqsClient = (): SQSClient =>
       httpsAgent: { maxSockets: MAX_SOCKETS },
       httpAgent: { maxSockets: MAX_SOCKETS },
     },
+    ...overrides,
   });

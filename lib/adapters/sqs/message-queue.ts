@@ -1,10 +1,10 @@
 import type { SQSClient } from "@aws-sdk/client-sqs";
 import { DEAD_LETTER_QUEUE, type MessageQueue, type OutgoingMessage, type SendVerdict } from "../../app/ports.ts";
-import { shown } from "../../core/validation.ts";
 import { batched } from "../batched.ts";
 import { mapBounded } from "../bounded.ts";
 import { SQS_BATCH_MAX, SQS_SIZE_MAX_BYTES } from "./limits.ts";
 import { type Outgoing, outgoing } from "./outgoing.ts";
+import { tooLarge, unknownQueue } from "./rejections.ts";
 import { type Queue, sendBatch } from "./send-batch.ts";
 
 /** How many batches of one queue are under way at once. Each queue has its own, so that a slow one holds up no other. */
@@ -54,20 +54,3 @@ async function sendAll(
   await Promise.all(sending);
   return verdicts;
 }
-
-/** No later try can mend this one: the deployment has no such queue, and a schedule put again with another is another version. */
-const unknownQueue = (name: string, known: readonly string[]): SendVerdict => {
-  const names = known.filter((queue) => queue !== DEAD_LETTER_QUEUE).join(", ");
-  return {
-    kind: "rejected",
-    error: { name: "UnknownQueue", message: `queue must be one of ${names}, got ${shown(name)}` },
-  };
-};
-
-const tooLarge = (bytes: number): SendVerdict => ({
-  kind: "rejected",
-  error: {
-    name: "MessageTooLarge",
-    message: `message must be at most ${SQS_SIZE_MAX_BYTES} bytes with its attributes, got ${bytes}`,
-  },
-});
