@@ -51,7 +51,7 @@ function insertVerdict(answer: StatementAnswer): InsertVerdict {
     case "unknown":
       return { kind: "unknown", error: answer.error };
     default:
-      return answer.kind satisfies never;
+      return answer satisfies never;
   }
 }
 
@@ -70,6 +70,6 @@ function writeVerdict(answer: StatementAnswer): WriteVerdict {
     case "unknown":
       return { kind: "unknown", error: answer.error };
     default:
-      return answer.kind satisfies never;
+      return answer satisfies never;
   }
 }

@@ -1,0 +1,49 @@
+import { AS_READ_ATTRIBUTES } from "../../app/as-read.ts";
+import type { ScheduleItem, ScheduleStore } from "../../app/ports.ts";
+import { contentHash } from "../../core/ids.ts";
+import { toIso } from "../../core/instant.ts";
+import { DEFINITION_ATTRIBUTES } from "../../core/schedule.ts";
+import { withoutUndefined } from "./apply.ts";
+import { page } from "./page.ts";
+import type { MemoryTable } from "./table.ts";
+
+/** The Schedules table in memory. */
+export const createMemoryScheduleStore = (table: MemoryTable<ScheduleItem>): ScheduleStore => ({
+  read: async (scheduleIds) =>
+    scheduleIds.map((scheduleId) => {
+      const row = table.get(scheduleId);
+      return row === undefined ? { kind: "missing" } : { kind: "found", row };
+    }),
+  list: async ({ group, ...query }) =>
+    page(
+      table.rows().filter((item) => group === undefined || item["group"] === group),
+      ({ scheduleId }) => [scheduleId],
+      query,
+    ),
+  put: async (item, expect) => {
+    const standing = table.get(item.scheduleId);
+    if (expect === "absent" && standing !== undefined) return "refused";
+    table.set(item.scheduleId, { ...pick(standing, isKept), ...pick(item, isAuthored), scheduleId: item.scheduleId });
+    return "put";
+  },
+  remove: async (scheduleId) => (table.delete(scheduleId) === undefined ? "missing" : "removed"),
+  setStatus: async (asRead, { since, ...status }) => {
+    const standing = table.get(asRead.scheduleId);
+    if (standing === undefined || !isAsRead(standing, asRead)) return "refused";
+    table.set(asRead.scheduleId, { ...standing, status: withoutUndefined({ ...status, since: toIso(since) }) });
+    return "written";
+  },
+});
+
+/** Whether `standing` still says what `asRead` said about what fires; `undefined` is an item that does not exist. */
+export const isAsRead = (standing: ScheduleItem | undefined, asRead: ScheduleItem | undefined): boolean =>
+  asReadHash(standing) === asReadHash(asRead);
+
+const asReadHash = (item: ScheduleItem | undefined): string | undefined =>
+  item && contentHash(Object.fromEntries(AS_READ_ATTRIBUTES.map((name) => [name, item[name]])));
+
+const isAuthored = (name: string): boolean => DEFINITION_ATTRIBUTES.includes(name);
+const isKept = (name: string): boolean => !isAuthored(name);
+
+const pick = (item: ScheduleItem | undefined, wanted: (name: string) => boolean): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(item ?? {}).filter(([name, value]) => wanted(name) && value !== undefined));
