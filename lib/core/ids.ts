@@ -40,7 +40,10 @@ export const deadLetterDeduplicationId = (occurrenceId: string, fencingToken: nu
 
 /** SHA-256 of the canonical JSON of `value` (keys sorted at every depth), in hex, cut to 16 characters: 64 bits. */
 export const contentHash = (value: unknown): string =>
-  createHash("sha256").update(JSON.stringify(canonical(value))).digest("hex").slice(0, 16);
+  createHash("sha256")
+    .update(JSON.stringify(canonical(value)))
+    .digest("hex")
+    .slice(0, 16);
 
 function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(canonical);

@@ -157,9 +157,7 @@ export const formatKey = ({ scheduleId, firing }: OccurrenceKey): string => `${s
 /** Reads {@link formatKey}'s form; `undefined` where there is no `@` between two non-empty parts. */
 export function parseKey(text: string): OccurrenceKey | undefined {
   const at = text.indexOf("@");
-  return at > 0 && at < text.length - 1
-    ? { scheduleId: text.slice(0, at), firing: text.slice(at + 1) }
-    : undefined;
+  return at > 0 && at < text.length - 1 ? { scheduleId: text.slice(0, at), firing: text.slice(at + 1) } : undefined;
 }
 
 /** A head carries a recurring schedule on: never claimed, of the chain itself. Only heads have successors and pause or edit rules. */

@@ -21,9 +21,13 @@ const START_DEADLINE_MAX_SECONDS = 14 * 86_400;
 /** The longest backoff: a run that must wait longer is better a schedule of its own. */
 const DELAY_MAX_SECONDS = 7 * 86_400;
 
-const seconds = (min: number, max: number) => z.number(range(min, max)).min(min, range(min, max)).max(max, range(min, max));
+const seconds = (min: number, max: number) =>
+  z.number(range(min, max)).min(min, range(min, max)).max(max, range(min, max));
 const wholeNumber = (min: number, max: number) =>
-  z.int(`must be a whole number from ${min} to ${max}`).min(min, `must be a whole number from ${min} to ${max}`).max(max, `must be a whole number from ${min} to ${max}`);
+  z
+    .int(`must be a whole number from ${min} to ${max}`)
+    .min(min, `must be a whole number from ${min} to ${max}`)
+    .max(max, `must be a whole number from ${min} to ${max}`);
 const range = (min: number, max: number) => `must be a number of seconds from ${min} to ${max}`;
 const name = z.string("must be text").regex(SCHEDULE_ID, "must be 1-128 letters, digits, '.', '_' or '-'");
 const oneOf = <const T extends readonly string[]>(values: T) => z.enum(values, `must be one of ${values.join(", ")}`);
@@ -37,7 +41,12 @@ const retry = z.strictObject(
   {
     maxAttempts: z.optional(wholeNumber(1, MAX_ATTEMPTS_LIMIT)),
     baseDelaySeconds: z.optional(seconds(0, DELAY_MAX_SECONDS)),
-    multiplier: z.optional(z.number("must be a number from 1 to 100").min(1, "must be a number from 1 to 100").max(100, "must be a number from 1 to 100")),
+    multiplier: z.optional(
+      z
+        .number("must be a number from 1 to 100")
+        .min(1, "must be a number from 1 to 100")
+        .max(100, "must be a number from 1 to 100"),
+    ),
     maxDelaySeconds: z.optional(seconds(0, DELAY_MAX_SECONDS)),
     jitter: z.optional(flag),
   },
@@ -153,7 +162,9 @@ export interface Schedule {
 /** What a deployment allows its schedules. */
 export interface ScheduleLimits {
   /** The named queues, each with the longest `timeoutSeconds` its consumer can give. */
-  readonly queues: Readonly<Record<string, { readonly timeoutMaxSeconds: number; readonly retry?: Partial<RetryPolicy> }>>;
+  readonly queues: Readonly<
+    Record<string, { readonly timeoutMaxSeconds: number; readonly retry?: Partial<RetryPolicy> }>
+  >;
   /** How long finished rows are kept: no catch-up reaches further back. */
   readonly historySeconds: number;
 }
@@ -175,13 +186,17 @@ export const DEFAULT_MISFIRE: MisfirePolicy = { policy: "coalesce", graceSeconds
 /** How long a run may wait for its start before it is a dead letter. */
 export const DEFAULT_START_DEADLINE_SECONDS = 86_400;
 
+/** The version of an item's definition, valid or not: the hash of the author's attributes, whatever order they came in. */
+export const definitionVersion = (item: Readonly<Record<string, unknown>>): string =>
+  contentHash(Object.fromEntries(DEFINITION_ATTRIBUTES.map((key) => [key, item[key]])));
+
 /**
  * Turns an item of the Schedules table (plain JavaScript values) into a schedule, or lists everything that is wrong with
  * it. Attributes outside {@link DEFINITION_ATTRIBUTES} change nothing but earn a warning: an older version of this code
  * must not stop a schedule that a newer one wrote.
  */
 export function parseSchedule(item: Readonly<Record<string, unknown>>, limits: ScheduleLimits): ScheduleResult {
-  const version = contentHash(Object.fromEntries(DEFINITION_ATTRIBUTES.map((key) => [key, item[key]])));
+  const version = definitionVersion(item);
   const known = status.safeParse(item["status"]);
   const parsed = definition.safeParse(item);
   const shape = parsed.success ? [] : problemsOf(parsed.error, item);
@@ -220,7 +235,9 @@ export function parseSchedule(item: Readonly<Record<string, unknown>>, limits: S
 }
 
 /** The note an operator left with a pause, for display; `undefined` where the schedule is not paused or carries none. */
-export function pauseNote(item: Readonly<Record<string, unknown>>): { at: string; by?: string; note?: string } | undefined {
+export function pauseNote(
+  item: Readonly<Record<string, unknown>>,
+): { at: string; by?: string; note?: string } | undefined {
   const parsed = paused.safeParse(item["paused"]);
   if (!parsed.success) return undefined;
   const { at, by, note } = parsed.data;
@@ -230,7 +247,9 @@ export function pauseNote(item: Readonly<Record<string, unknown>>): { at: string
 function timingPart(item: Readonly<Record<string, unknown>>, wrong: ReadonlySet<string>) {
   const usable = <K extends keyof ScheduleDefinition>(key: K): Pick<ScheduleDefinition, K> | undefined => {
     const parsed = wrong.has(key) ? undefined : definition.shape[key].safeParse(item[key]);
-    return parsed?.success && parsed.data !== undefined ? ({ [key]: parsed.data } as Pick<ScheduleDefinition, K>) : undefined;
+    return parsed?.success && parsed.data !== undefined
+      ? ({ [key]: parsed.data } as Pick<ScheduleDefinition, K>)
+      : undefined;
   };
   return {
     ...usable("scheduleId"),
@@ -309,7 +328,9 @@ function warningsOf(item: Readonly<Record<string, unknown>>, definition: Schedul
   return [
     ...unread.map((key) => `${key}: is no attribute of a schedule and changes nothing`),
     ...(definition.effects === "none"
-      ? ["effects: 'none' says that a second run would do harm; a run is dispatched at least once, so it may happen twice"]
+      ? [
+          "effects: 'none' says that a second run would do harm; a run is dispatched at least once, so it may happen twice",
+        ]
       : []),
   ];
 }

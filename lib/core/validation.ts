@@ -16,7 +16,10 @@ export function problemsOf(error: z.ZodError, input: unknown): Problem[] {
     const path = issue.path.map(String);
     const unknownKeys = issue.code === "unrecognized_keys" ? issue.keys : [];
     if (unknownKeys.length > 0)
-      return unknownKeys.map((key) => ({ path: [...path, key].join("."), message: "is not known here; remove it or mend its spelling" }));
+      return unknownKeys.map((key) => ({
+        path: [...path, key].join("."),
+        message: "is not known here; remove it or mend its spelling",
+      }));
     const got = path.reduce<unknown>((value, key) => member(value, key), input);
     return [{ path: path.join("."), message: `${issue.message}, got ${got === undefined ? "nothing" : shown(got)}` }];
   });

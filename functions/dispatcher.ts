@@ -1,0 +1,47 @@
+import type { Context } from "aws-lambda";
+import * as z from "zod";
+import { dispatch } from "../lib/app/engine/dispatch.ts";
+import { plusMs } from "../lib/core/instant.ts";
+import { createEngine, type Overrides } from "../lib/runtime/create-engine.ts";
+import { once } from "../lib/runtime/once.ts";
+
+/** A dispatcher works for its tick's minute, and in the overlap for a successor that is late. */
+const SOLO_MS = 60_000;
+const OVERLAP_MS = 20_000;
+/** What must be left of the invocation for the last claims to be sent. */
+const STOP_BEFORE_END_MS = 5_000;
+
+const tick = z.object({
+  dispatcher: z.int("must be a whole number").nonnegative("must not be negative"),
+  of: z.int("must be a whole number").positive("must be positive"),
+});
+
+type LambdaContext = Pick<Context, "getRemainingTimeInMillis">;
+
+/** The dispatcher with what `env` says, made at the first tick. */
+export function createHandler(env: NodeJS.ProcessEnv, overrides: Overrides = {}) {
+  const coldStart = once(() => createEngine(env, "dispatcher", overrides));
+  return async (event: unknown, context: LambdaContext): Promise<{ moved: number }> => {
+    const engine = coldStart();
+    const { dispatcher, of } = tick.parse(event);
+    // What was measured before a freeze is no measure now.
+    engine.clock.reset();
+    await engine.clock.probe();
+    const start = engine.clock.now();
+    const end = new AbortController();
+    const endIfTimeIsUp = () => {
+      if (context.getRemainingTimeInMillis() < STOP_BEFORE_END_MS) end.abort();
+    };
+    const watch = setInterval(endIfTimeIsUp, 250);
+    try {
+      const window = { dispatcher, of, soloUntil: plusMs(start, SOLO_MS), until: plusMs(start, SOLO_MS + OVERLAP_MS) };
+      return await dispatch(engine, window, end.signal);
+    } finally {
+      clearInterval(watch);
+      engine.metrics.flush();
+    }
+  };
+}
+
+/** Claims what is due and sends it, for the minute of its tick: the EventBridge rule's target. */
+export const handler = createHandler(process.env);

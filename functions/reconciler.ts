@@ -1,0 +1,59 @@
+import type { Context, DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from "aws-lambda";
+import { scheduleChange } from "../lib/adapters/dynamodb/stream-records.ts";
+import { reconcile } from "../lib/app/engine/reconcile.ts";
+import { sweep } from "../lib/app/engine/sweep.ts";
+import { errorMessage } from "../lib/core/errors.ts";
+import { createEngine, type DeployedEngine, type Overrides } from "../lib/runtime/create-engine.ts";
+import { once } from "../lib/runtime/once.ts";
+
+/** The hourly rule's constant input. */
+interface SweepEvent {
+  readonly sweep: true;
+}
+
+type LambdaContext = Pick<Context, "getRemainingTimeInMillis">;
+/** What a sweep leaves of its invocation for the page it is at. */
+const STOP_BEFORE_END_MS = 30_000;
+
+/** The reconciler with what `env` says, made at the first event. */
+export function createHandler(env: NodeJS.ProcessEnv, overrides: Overrides = {}) {
+  const coldStart = once(() => createEngine(env, "reconciler", overrides));
+  return async (event: DynamoDBStreamEvent | SweepEvent, context: LambdaContext): Promise<DynamoDBBatchResponse> => {
+    const engine = coldStart();
+    engine.clock.reset();
+    await engine.clock.probe();
+    try {
+      if ("sweep" in event) {
+        await sweep(
+          engine,
+          engine.bus,
+          AbortSignal.timeout(Math.max(0, context.getRemainingTimeInMillis() - STOP_BEFORE_END_MS)),
+        );
+        return { batchItemFailures: [] };
+      }
+      return { batchItemFailures: await reconcileRecords(engine, event.Records) };
+    } finally {
+      engine.metrics.flush();
+    }
+  };
+}
+
+/** Reconciles each schedule once, by its newest record. What failed comes again, with all that follows it; what is done by then finds nothing to do. */
+async function reconcileRecords(engine: DeployedEngine, records: readonly DynamoDBRecord[]) {
+  const changes = records.map((record) => ({ record, ...scheduleChange(record) }));
+  const newest = new Map(changes.map((change) => [change.scheduleId, change]));
+  const failed = new Set<string>();
+  for (const { scheduleId, written } of newest.values())
+    try {
+      await reconcile(engine, scheduleId, written);
+    } catch (error) {
+      failed.add(scheduleId);
+      const fields = { scheduleId, error: errorMessage(error) };
+      engine.logger.error("a schedule could not be reconciled; its record comes again", fields);
+    }
+  const first = changes.find(({ scheduleId }) => failed.has(scheduleId));
+  return first ? [{ itemIdentifier: first.record.dynamodb?.SequenceNumber ?? "" }] : [];
+}
+
+/** Keeps the chains right: the Schedules stream's handler and the hourly sweep's. */
+export const handler = createHandler(process.env);

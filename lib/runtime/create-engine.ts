@@ -1,0 +1,107 @@
+import { randomUUID } from "node:crypto";
+import { EventBridgeClient } from "@aws-sdk/client-eventbridge";
+import { createDynamoDbClient } from "../adapters/dynamodb/client.ts";
+import { createOccurrenceStore } from "../adapters/dynamodb/occurrences.ts";
+import { createScheduleStore } from "../adapters/dynamodb/schedules.ts";
+import { createDynamoDbClock, type DynamoDbClock } from "../adapters/dynamodb/store-clock.ts";
+import { createEventBus } from "../adapters/eventbridge/event-bus.ts";
+import { createSqsClient } from "../adapters/sqs/client.ts";
+import { createMessageQueue } from "../adapters/sqs/message-queue.ts";
+import type { Engine, EngineSettings } from "../app/engine/engine.ts";
+import type { EventBus, Host, Logger } from "../app/ports.ts";
+import { type OptionalAnnouncement, readEnvironment, type Settings } from "./env.ts";
+import { createLogger } from "./logger.ts";
+import { createMetrics, type FlushableMetrics } from "./metrics.ts";
+import type { FunctionName } from "./names.ts";
+import { systemHost } from "./system-host.ts";
+
+/** The source of every event this project puts on a bus, by which rules pick them. */
+export const EVENT_SOURCE = "punctual";
+
+/** What a caller may put in place of a function's own: for the local engine and for tests. */
+export interface Overrides {
+  readonly host?: Host;
+  readonly logger?: Logger;
+  readonly metrics?: FlushableMetrics;
+  /** Where the services are and with what keys, where the SDK's own environment does not say. */
+  readonly clients?: {
+    readonly region?: string;
+    readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
+    readonly dynamodbEndpoint?: string;
+    readonly sqsEndpoint?: string;
+    readonly eventbridgeEndpoint?: string;
+  };
+}
+
+/** A function's engine with all that its environment decides. */
+export interface DeployedEngine extends Engine {
+  readonly clock: DynamoDbClock;
+  readonly metrics: FlushableMetrics;
+  readonly host: Host;
+  readonly bus: EventBus;
+  readonly deployed: Settings;
+}
+
+/**
+ * Builds a function's engine at its cold start. Throws `InvalidEnvironmentError` naming every variable that is wrong, and
+ * `InvalidTimingError` where the deployment's numbers do not fit together.
+ */
+export function createEngine(
+  env: NodeJS.ProcessEnv,
+  functionName: FunctionName,
+  overrides: Overrides = {},
+): DeployedEngine {
+  const deployed = readEnvironment(env);
+  const {
+    host = systemHost,
+    logger = createLogger(deployed, functionName),
+    metrics = createMetrics(deployed),
+  } = overrides;
+  const { region, credentials, dynamodbEndpoint, sqsEndpoint, eventbridgeEndpoint } = overrides.clients ?? {};
+  const common = { ...(region !== undefined && { region }), ...(credentials && { credentials }) };
+  const at = (endpoint: string | undefined) => ({ ...common, ...(endpoint !== undefined && { endpoint }) });
+  const dynamodb = createDynamoDbClient(at(dynamodbEndpoint));
+  const tables = { schedulesTable: deployed.schedulesTable, occurrencesTable: deployed.occurrencesTable };
+  // Before the client's first request: the clock reads the responses to all of them.
+  const clock = createDynamoDbClock({ client: dynamodb, occurrencesTable: tables.occurrencesTable, host, logger });
+  const store = { client: dynamodb, logger, ...tables };
+  return {
+    occurrences: createOccurrenceStore(store),
+    schedules: createScheduleStore(store),
+    queue: createMessageQueue({
+      client: createSqsClient(at(sqsEndpoint)),
+      queues: Object.fromEntries(Object.entries(deployed.queues).map(([name, { url }]) => [name, url])),
+      deadLetterQueueUrl: deployed.deadLetterQueueUrl,
+    }),
+    bus: createEventBus({
+      client: new EventBridgeClient(at(eventbridgeEndpoint)),
+      busName: deployed.eventBusName,
+      source: EVENT_SOURCE,
+    }),
+    clock,
+    host,
+    random: Math.random,
+    logger,
+    metrics,
+    settings: engineSettings(deployed),
+    newNonce: randomUUID,
+    deployed,
+  };
+}
+
+/** The part of a deployment's settings that the engine works by. */
+export function engineSettings(deployed: Settings): EngineSettings {
+  const enqueued = Object.entries(deployed.queues).filter(([, { completion }]) => completion === "enqueued");
+  const announces = (what: OptionalAnnouncement) => deployed.announce.includes(what);
+  return {
+    shards: deployed.shards,
+    historySeconds: deployed.historySeconds,
+    limits: { queues: deployed.queues, historySeconds: deployed.historySeconds },
+    completedWhenEnqueued: new Set(enqueued.map(([name]) => name)),
+    announce: {
+      started: announces("started"),
+      succeeded: announces("succeeded"),
+      retrying: announces("retrying"),
+    },
+  };
+}
