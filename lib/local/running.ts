@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
-
 /** Something that works in the background until it is told to stop. */
 export interface Running {
   /** Takes no new work and resolves once the work in hand is done. May be called more than once. */
@@ -16,11 +14,4 @@ export function run(signal: AbortSignal, work: (signal: AbortSignal) => Promise<
       return done;
     },
   };
-}
-
-/** Resolves after `delayMs`, or at once when `signal` aborts; never rejects. */
-export async function pause(delayMs: number, signal: AbortSignal): Promise<void> {
-  await sleep(delayMs, undefined, { signal }).catch((error: unknown) => {
-    if (!signal.aborted) throw error;
-  });
 }

@@ -1,5 +1,5 @@
 import { get } from "node:http";
-import { pause } from "../running.ts";
+import { pause } from "../../runtime/pause.ts";
 
 const PROBE_PAUSE_MS = 25;
 

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 
 /** Lambda Developer Guide, "Reporting batch item failures": an answer without a list, or with an empty one, is a success. */
 const response = z.object({ batchItemFailures: z.array(z.object({ itemIdentifier: z.string() })).nullish() }).nullish();

@@ -1,6 +1,6 @@
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { z } from "zod";
+import * as z from "zod";
 import { isNamed } from "../errors.ts";
 
 /** How far each stream has been processed: the last sequence number, by source and shard. */

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { LocalEngineError } from "../errors.ts";
 
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()]);

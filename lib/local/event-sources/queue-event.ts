@@ -1,6 +1,6 @@
 import type { Message, MessageAttributeValue } from "@aws-sdk/client-sqs";
 import type { SQSMessageAttribute, SQSRecord } from "aws-lambda";
-import { z } from "zod";
+import * as z from "zod";
 import type { LocalQueue } from "../template/queues.ts";
 
 const received = z.object({

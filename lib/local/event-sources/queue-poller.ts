@@ -1,7 +1,8 @@
 import { DeleteMessageBatchCommand, ReceiveMessageCommand, type SQSClient } from "@aws-sdk/client-sqs";
 import type { SQSRecord } from "aws-lambda";
+import { pause } from "../../runtime/pause.ts";
 import { LOCAL_REGION } from "../engines/clients.ts";
-import { pause, type Running, run } from "../running.ts";
+import { type Running, run } from "../running.ts";
 import type { QueueSource } from "../template/event-sources.ts";
 import { failedItems } from "./batch-response.ts";
 import type { Invocable } from "./lambda.ts";

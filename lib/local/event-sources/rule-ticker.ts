@@ -1,4 +1,5 @@
-import { pause, type Running, run } from "../running.ts";
+import { pause } from "../../runtime/pause.ts";
+import { type Running, run } from "../running.ts";
 import type { LocalRule } from "../template/rules.ts";
 import type { Invocable } from "./lambda.ts";
 import type { Report } from "./report.ts";

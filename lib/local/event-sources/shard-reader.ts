@@ -3,8 +3,8 @@ import {
   GetRecordsCommand,
   GetShardIteratorCommand,
 } from "@aws-sdk/client-dynamodb-streams";
+import { pause } from "../../runtime/pause.ts";
 import { isNamed } from "../errors.ts";
-import { pause } from "../running.ts";
 import { POLL_RETRY_PAUSE_MS, type Report } from "./report.ts";
 import { type ShardRecord, toShardRecord } from "./stream-event.ts";
 

@@ -1,4 +1,4 @@
-import { pause } from "../running.ts";
+import { pause } from "../../runtime/pause.ts";
 import { failedItems } from "./batch-response.ts";
 import type { ShardRecord } from "./stream-event.ts";
 

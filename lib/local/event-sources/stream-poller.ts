@@ -1,6 +1,7 @@
 import { DescribeStreamCommand, type DynamoDBStreamsClient, type Shard } from "@aws-sdk/client-dynamodb-streams";
 import type { SQSClient } from "@aws-sdk/client-sqs";
-import { pause, type Running, run } from "../running.ts";
+import { pause } from "../../runtime/pause.ts";
+import { type Running, run } from "../running.ts";
 import type { StreamSource } from "../template/event-sources.ts";
 import type { Checkpoints } from "./checkpoints.ts";
 import { matches } from "./filter.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { LocalEngineError } from "../errors.ts";
 
 const resource = z.object({

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { LocalEngineError } from "../errors.ts";
 import { type Pattern, parsePattern } from "../event-sources/filter.ts";
 import { type Resource, resourcesOf, type Template } from "./document.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { type Resource, resourcesOf, type Template } from "./document.ts";
 import type { Scope } from "./intrinsics.ts";
 import { readProperties } from "./properties.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { LocalEngineError } from "../errors.ts";
 import type { Resource } from "./document.ts";
 import { resolve, type Scope } from "./intrinsics.ts";

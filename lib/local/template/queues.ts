@@ -4,7 +4,7 @@ import {
   SetQueueAttributesCommand,
   type SQSClient,
 } from "@aws-sdk/client-sqs";
-import { z } from "zod";
+import * as z from "zod";
 import { isNamed, LocalEngineError } from "../errors.ts";
 
 const text = z.union([z.string(), z.number(), z.boolean()]).transform(String).optional();

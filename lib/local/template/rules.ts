@@ -1,4 +1,4 @@
-import { z } from "zod";
+import * as z from "zod";
 import { LocalEngineError } from "../errors.ts";
 import { resourcesOf, type Template } from "./document.ts";
 import { functionOf } from "./event-sources.ts";
