@@ -18,7 +18,7 @@ export interface ViewState {
   readonly heads: ReadonlyMap<string, ReadonlyMap<string, Instant>>;
   /** Runs that have left their head, newest change last, at most {@link RECENT_MAX}. */
   readonly recent: ReadonlyMap<string, Occurrence>;
-  /** Open dead letters, oldest first. */
+  /** Open dead letters, oldest first, at most {@link DEAD_LETTERS_MAX}. */
   readonly deadLetters: ReadonlyMap<string, Occurrence>;
   /** How many runs ended, by status, since the view began. */
   readonly ended: ReadonlyMap<string, number>;
@@ -26,58 +26,58 @@ export interface ViewState {
   readonly latenessMs: readonly number[];
 }
 
+/** A {@link ViewState} that follows what happens. Not copied at each change, since changes come by the thousand. */
+export interface View {
+  readonly state: ViewState;
+  /** A schedule was put, edited, or its status changed. */
+  putSchedule(schedule: ScheduleLine): void;
+  removeSchedule(scheduleId: string): void;
+  /** An occurrence was written; `before` is the row that this one replaced. */
+  putOccurrence(row: Occurrence, before: Occurrence | undefined): void;
+  removeOccurrence(key: OccurrenceKey): void;
+}
+
 /** More than any terminal shows. */
 const RECENT_MAX = 100;
+
+/** Beyond it the oldest are no longer shown; the table has them all. */
+const DEAD_LETTERS_MAX = 1_000;
 
 /** Enough for a percentile. */
 const LATENESS_MAX = 1_000;
 
 /** A view of nothing yet. */
-export const emptyView: ViewState = {
-  schedules: new Map(),
-  heads: new Map(),
-  recent: new Map(),
-  deadLetters: new Map(),
-  ended: new Map(),
-  latenessMs: [],
-};
+export function createView(): View {
+  const schedules = new Map<string, ScheduleLine>();
+  const heads = new Map<string, Map<string, Instant>>();
+  const recent = new Map<string, Occurrence>();
+  const deadLetters = new Map<string, Occurrence>();
+  const ended = new Map<string, number>();
+  const latenessMs: number[] = [];
 
-/** A schedule was put, edited, or its status changed. */
-export const withSchedule = (state: ViewState, schedule: ScheduleLine): ViewState => ({
-  ...state,
-  schedules: new Map(state.schedules).set(schedule.scheduleId, schedule),
-});
-
-/** A schedule was deleted. */
-export const withoutSchedule = (state: ViewState, scheduleId: string): ViewState => ({
-  ...state,
-  schedules: without(state.schedules, scheduleId),
-});
-
-/** An occurrence was written; `before` is the row that this one replaced. */
-export function withOccurrence(state: ViewState, row: Occurrence, before: Occurrence | undefined): ViewState {
-  const key = formatKey(row);
-  const begun = !isHead(row) && (row.log.length > 0 || row.status !== "PENDING");
-  const recent = begun ? new Map(without(state.recent, key)).set(key, row) : state.recent;
-  const ends = isTerminal(row.status) && before?.status !== row.status;
-  const starts = row.log.length === 1 && (before?.log.length ?? 0) === 0;
-  const late = starts ? startLatenessMs(row) : undefined;
   return {
-    ...state,
-    heads: withHead(state.heads, row),
-    recent: recent.size > RECENT_MAX ? new Map([...recent].slice(-RECENT_MAX)) : recent,
-    deadLetters: isDeadLetter(row) ? new Map(state.deadLetters).set(key, row) : without(state.deadLetters, key),
-    ended: ends ? new Map(state.ended).set(row.status, (state.ended.get(row.status) ?? 0) + 1) : state.ended,
-    latenessMs: late === undefined ? state.latenessMs : [...state.latenessMs, late].slice(-LATENESS_MAX),
+    state: { schedules, heads, recent, deadLetters, ended, latenessMs },
+    putSchedule: (schedule) => void schedules.set(schedule.scheduleId, schedule),
+    removeSchedule: (scheduleId) => void schedules.delete(scheduleId),
+    putOccurrence: (row, before) => {
+      const key = formatKey(row);
+      if (isHead(row)) headsOf(heads, row.scheduleId).set(row.firing, row.scheduledFor);
+      else heads.get(row.scheduleId)?.delete(row.firing);
+      if (!isHead(row) && (row.log.length > 0 || row.status !== "PENDING")) putLast(recent, key, row, RECENT_MAX);
+      if (isDeadLetter(row)) putLast(deadLetters, key, row, DEAD_LETTERS_MAX);
+      else deadLetters.delete(key);
+      if (isTerminal(row.status) && before?.status !== row.status)
+        ended.set(row.status, (ended.get(row.status) ?? 0) + 1);
+      const lateMs = row.log.length === 1 && before?.log.length === 0 ? startLatenessMs(row) : undefined;
+      if (lateMs !== undefined) latenessMs.push(lateMs);
+      if (latenessMs.length > LATENESS_MAX) latenessMs.shift();
+    },
+    removeOccurrence: ({ scheduleId, firing }) => {
+      heads.get(scheduleId)?.delete(firing);
+      deadLetters.delete(formatKey({ scheduleId, firing }));
+    },
   };
 }
-
-/** An occurrence's row was removed. */
-export const withoutOccurrence = (state: ViewState, { scheduleId, firing }: OccurrenceKey): ViewState => ({
-  ...state,
-  heads: new Map(state.heads).set(scheduleId, without(state.heads.get(scheduleId) ?? new Map(), firing)),
-  deadLetters: without(state.deadLetters, formatKey({ scheduleId, firing })),
-});
 
 /** When a schedule fires next, as its chain stands. */
 export function nextFiringOf(state: ViewState, scheduleId: string): Instant | undefined {
@@ -93,16 +93,16 @@ export function startLatenessMs(row: Occurrence): number | undefined {
 
 const isDeadLetter = ({ status }: Occurrence): boolean => status === "DEAD_LETTERED" || status === "FAILED";
 
-function withHead(heads: ViewState["heads"], row: Occurrence): ViewState["heads"] {
-  const own = heads.get(row.scheduleId) ?? new Map<string, Instant>();
-  if (!isHead(row) && !own.has(row.firing)) return heads;
-  const changed = isHead(row) ? new Map(own).set(row.firing, row.scheduledFor) : without(own, row.firing);
-  return new Map(heads).set(row.scheduleId, changed);
+function headsOf(heads: Map<string, Map<string, Instant>>, scheduleId: string): Map<string, Instant> {
+  const own = heads.get(scheduleId) ?? new Map<string, Instant>();
+  heads.set(scheduleId, own);
+  return own;
 }
 
-function without<V>(map: ReadonlyMap<string, V>, key: string): ReadonlyMap<string, V> {
-  if (!map.has(key)) return map;
-  const copy = new Map(map);
-  copy.delete(key);
-  return copy;
+/** Puts a row last in insertion order and drops the first where there are more than `max`. */
+function putLast(rows: Map<string, Occurrence>, key: string, row: Occurrence, max: number): void {
+  rows.delete(key);
+  rows.set(key, row);
+  const [oldest] = rows.keys();
+  if (rows.size > max && oldest !== undefined) rows.delete(oldest);
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import type { Occurrence } from "../../../lib/core/occurrence.ts";
 import { frame } from "../../../lib/local/view/frame.ts";
-import { emptyView, type ViewState, withOccurrence, withSchedule } from "../../../lib/local/view/state.ts";
+import { createView, type ScheduleLine, type ViewState } from "../../../lib/local/view/state.ts";
 import { attempted, noon, occurrence } from "./fixture.ts";
 
 const schedule = (scheduleId: string, problem?: string) => ({
@@ -10,14 +11,23 @@ const schedule = (scheduleId: string, problem?: string) => ({
   problem,
 });
 
-const lived: ViewState = [
-  occurrence("beat", { firing: "2026-11-29T12:00:05.000Z", scheduledFor: noon(5_000) }),
-  attempted("beat", { status: "SUCCEEDED" }),
-  attempted("flaky", { status: "RETRYING", dueAt: noon(1_800), lastError: { name: "Error", message: "not yet" } }),
-  attempted("doomed", { status: "DEAD_LETTERED", attempts: 3, deadLetterReason: "attempts-exhausted" }),
-].reduce<ViewState>(
-  (state, row) => withOccurrence(state, row, undefined),
-  withSchedule(withSchedule(emptyView, schedule("beat")), schedule("bad", "cron: must have 5 or 6 fields, got 3")),
+/** The view after each of `rows` was written for the first time. */
+function viewOf(schedules: readonly ScheduleLine[], rows: readonly Occurrence[]): ViewState {
+  const view = createView();
+  for (const line of schedules) view.putSchedule(line);
+  for (const row of rows)
+    view.putOccurrence(row, row.log.length === 1 ? { ...row, status: "PENDING", log: [] } : undefined);
+  return view.state;
+}
+
+const lived = viewOf(
+  [schedule("beat"), schedule("bad", "cron: must have 5 or 6 fields, got 3")],
+  [
+    occurrence("beat", { firing: "2026-11-29T12:00:05.000Z", scheduledFor: noon(5_000) }),
+    attempted("beat", { status: "SUCCEEDED" }),
+    attempted("flaky", { status: "RETRYING", dueAt: noon(1_800), lastError: { name: "Error", message: "not yet" } }),
+    attempted("doomed", { status: "DEAD_LETTERED", attempts: 3, deadLetterReason: "attempts-exhausted" }),
+  ],
 );
 
 describe("the live view", () => {
@@ -40,7 +50,7 @@ describe("the live view", () => {
   });
 
   it("says so when there is nothing yet", () => {
-    expect(frame(emptyView, noon(), { columns: 80, rows: 24 })).toEqual([
+    expect(frame(createView().state, noon(), { columns: 80, rows: 24 })).toEqual([
       "Punctual 12:00:00Z",
       "",
       "SCHEDULES (0)",
@@ -52,9 +62,10 @@ describe("the live view", () => {
   });
 
   it("stays within the terminal, and says how much it leaves out", () => {
-    const many = Array.from({ length: 50 }, (_, index) => `schedule-${index}`).reduce(
-      (state, id) => withSchedule(withOccurrence(state, attempted(id, { status: "FAILED" }), undefined), schedule(id)),
-      emptyView,
+    const ids = Array.from({ length: 50 }, (_, index) => `schedule-${index}`);
+    const many = viewOf(
+      ids.map((id) => schedule(id)),
+      ids.map((id) => attempted(id, { status: "FAILED" })),
     );
     for (const size of [
       { columns: 40, rows: 24 },
@@ -70,7 +81,7 @@ describe("the live view", () => {
 
   it("keeps what a job throws from moving the cursor", () => {
     const row = attempted("rude", { status: "FAILED", lastError: { name: "Error", message: "a\u001b[2Jb\nc" } });
-    const lines = frame(withOccurrence(emptyView, row, undefined), noon(), { columns: 120, rows: 24 });
+    const lines = frame(viewOf([], [row]), noon(), { columns: 120, rows: 24 });
     expect(lines.at(-1)).toContain("Error: a [2Jb c");
   });
 });

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { createScreen, type Terminal } from "../../../lib/local/view/screen.ts";
 
+const ESCAPE = "\u001b";
+
 /** What a terminal shows that understands just what a {@link Screen} writes: text, cursor moves, and "clear below". */
 function fakeTerminal(): Terminal & { shown(): string[] } {
   const lines: string[] = [""];
@@ -10,20 +12,21 @@ function fakeTerminal(): Terminal & { shown(): string[] } {
     columns: 80,
     rows: 24,
     write: (text) => {
-      for (const [token] of text.matchAll(/\u001b\[\d*[A-DJ]|\n|[^\u001b\n]+/g)) {
-        const [, count = "1", move] = /\u001b\[(\d*)([A-DJ])/.exec(token) ?? [];
+      // Each piece begins where an escape sequence or a line break does.
+      for (const piece of text.split(new RegExp(`(${ESCAPE}\\[\\d*[ADJ]|\n)`))) {
+        const [, count = "1", move] = /\[(\d*)([ADJ])$/.exec(piece.startsWith(ESCAPE) ? piece : "") ?? [];
         if (move === "A") row -= Number(count);
         else if (move === "D") column -= Number(count);
         else if (move === "J") {
           lines.length = row + 1;
           lines[row] = (lines[row] ?? "").slice(0, column);
-        } else if (token === "\n") {
+        } else if (piece === "\n") {
           row += 1;
           column = 0;
           lines[row] ??= "";
         } else {
-          lines[row] = (lines[row] ?? "").slice(0, column) + token;
-          column += token.length;
+          lines[row] = (lines[row] ?? "").slice(0, column) + piece;
+          column += piece.length;
         }
       }
       return true;
