@@ -1,7 +1,7 @@
 import type { Firing } from "./firing/index.ts";
 import { manualFiring, manualOccurrenceId, occurrenceIdAt, shardOf } from "./ids.ts";
 import { type Instant, toIso } from "./instant.ts";
-import type { Occurrence, OccurrenceKind } from "./occurrence.ts";
+import type { MisfireDecision, Occurrence, OccurrenceKind } from "./occurrence.ts";
 import type { Schedule, ScheduleSnapshot } from "./schedule.ts";
 
 /** The key of a schedule's run at a nominal instant. */
@@ -17,12 +17,31 @@ export const newHead = (schedule: Schedule, firing: Firing, now: Instant, shardC
   createdAt: now,
 });
 
-/** A missed firing that is caught up with: due at once, so that it never queues ahead of live work. */
-export const newBackfill = (schedule: Schedule, firing: Firing, now: Instant, shardCount: number): Occurrence => ({
+/** A head that stands for missed firings: due at once, and not to be judged again. */
+export const newStandIn = (
+  schedule: Schedule,
+  firing: Firing,
+  misfire: MisfireDecision,
+  now: Instant,
+  shardCount: number,
+): Occurrence => ({ ...newHead(schedule, firing, now, shardCount), misfire, dueAt: now, firstDueAt: now });
+
+/**
+ * A missed firing that is caught up with: due at once, so that it never queues ahead of live work. With `misfire` it brings
+ * the rest of what that decision stands for.
+ */
+export const newBackfill = (
+  schedule: Schedule,
+  firing: Firing,
+  now: Instant,
+  shardCount: number,
+  misfire?: MisfireDecision,
+): Occurrence => ({
   ...newHead(schedule, firing, now, shardCount),
   kind: "backfill",
   dueAt: now,
   firstDueAt: now,
+  ...(misfire && { misfire }),
 });
 
 /** A run somebody asked for, under their own key. `payload`: JSON text in place of the schedule's own. */

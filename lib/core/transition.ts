@@ -187,12 +187,13 @@ export function transition(
         }),
       });
     case "decide":
-      return write(asSeen(row), { set: { misfire: event.misfire } });
+      // The new due time makes every other visit's guard fail that has not seen the decision.
+      return write(asSeen(row), { set: { misfire: event.misfire, dueAt: now } });
     case "defer":
       return write(asSeen(row), { set: { dueAt: event.dueAt } });
     case "cancel":
       // `leaseUntil` stays: whoever still runs may do so until then, and a gate must not open before.
-      return write([statusIs(row.status), tokenIs(row.fencingToken)], {
+      return write(sameHolder(row), {
         ...finished("CANCELLED", now, settings),
         add: { fencingToken: 1 },
       });
@@ -216,13 +217,15 @@ export const startDeadline = (row: Pick<DueRow, "firstDueAt" | "startDeadlineSec
 
 const write = (guard: Guard, change: Change): Transition => ({ kind: "write", guard, change });
 
-/** The row is still as it was seen: state, token, due time and holder. */
-const asSeen = (row: DueRow): Guard => [
+/** The row is in the hands in which it was seen: state, token and holder. */
+const sameHolder = (row: DueRow): Guard => [
   statusIs(row.status),
   tokenIs(row.fencingToken),
-  ...(row.dueAt === undefined ? [] : [dueAtIs(row.dueAt)]),
   ...(row.owner === undefined ? [] : [ownerIs(row.owner)]),
 ];
+
+/** The row is still as it was seen, due time included. */
+const asSeen = (row: DueRow): Guard => [...sameHolder(row), ...(row.dueAt === undefined ? [] : [dueAtIs(row.dueAt)])];
 
 /** The row is this dispatcher's own claim, not yet taken further by anyone. */
 const heldBy = (row: DueRow, owner: string): Guard => [

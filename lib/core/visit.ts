@@ -1,11 +1,12 @@
 import { type Firing, firesAt, nextFiring } from "./firing/index.ts";
 import { type Instant, later } from "./instant.ts";
-import { type DueRow, isHead, type SkipReason } from "./occurrence.ts";
+import { catchUpAfter, decideMisfire, isMisfire } from "./misfire.ts";
+import { type DueRow, isHead, type MisfireDecision, type SkipReason } from "./occurrence.ts";
 import type { Schedule, ScheduleSnapshot } from "./schedule.ts";
 import { startDeadline } from "./transition.ts";
 
 /** What a dispatcher has to do with a row that came due. Every kind but `nothing` ends in a write. */
-export type Visit = "head" | "claim" | "claim-again" | "never-started" | "worker-lost" | "nothing";
+export type Visit = "head" | "catch-up" | "claim" | "claim-again" | "never-started" | "worker-lost" | "nothing";
 
 /** Decides what `row`, as the due index showed it, wants at `now`. `nothing`: the index is stale. */
 export function visit(row: DueRow, now: Instant): Visit {
@@ -14,7 +15,8 @@ export function visit(row: DueRow, now: Instant): Visit {
     case "PENDING":
     case "RETRYING":
       if (isHead(row)) return "head";
-      return now >= startDeadline(row) ? "never-started" : "claim";
+      if (now >= startDeadline(row)) return "never-started";
+      return carriesCatchUp(row) ? "catch-up" : "claim";
     case "DISPATCHED":
       return now >= startDeadline(row) ? "never-started" : "claim-again";
     case "RUNNING":
@@ -36,10 +38,33 @@ export type ScheduleReading =
   | { readonly kind: "invalid" }
   | { readonly kind: "missing" };
 
-/** What becomes of a head, and the firing that carries the chain on: inserted before the head is touched. */
+/** The firing that carries a chain on. With `misfire` it stands for missed firings, and is due at once. */
+export interface Successor {
+  readonly firing: Firing;
+  readonly misfire?: MisfireDecision;
+}
+
+/**
+ * What becomes of a head. `successor` carries the chain on and is inserted before the head is touched; `catchUp` are missed
+ * firings to insert beside it.
+ */
 export type HeadDecision =
-  | { readonly kind: "run"; readonly refresh?: ScheduleSnapshot; readonly successor?: Firing }
-  | { readonly kind: "skip"; readonly reason: SkipReason; readonly successor?: Firing };
+  /** It is a misfire: record what follows from that before anything does. */
+  | { readonly kind: "decide"; readonly misfire: MisfireDecision }
+  | {
+      readonly kind: "run";
+      readonly refresh?: ScheduleSnapshot;
+      readonly successor?: Successor;
+      readonly catchUp?: CatchUp;
+    }
+  | { readonly kind: "skip"; readonly reason: SkipReason; readonly successor?: Successor; readonly catchUp?: CatchUp };
+
+/** Missed firings that run as rows of their own. With `more`, the last of them brings the rest when it comes up itself. */
+export interface CatchUp {
+  readonly firings: readonly Firing[];
+  readonly misfire: MisfireDecision;
+  readonly more: boolean;
+}
 
 /**
  * Decides a due head by the definition that is in force now: between the instant and its claim, the definition that the
@@ -50,14 +75,64 @@ export function decideHead(row: DueRow, reading: ScheduleReading, now: Instant):
   // A definition that does not validate fires nothing; the reconcile that follows its mending starts the chain anew.
   if (reading.kind === "invalid") return { kind: "skip", reason: "edited" };
   const { schedule } = reading;
-  const next = nextFiring(schedule.timing, successorAnchor(row, schedule, now));
-  const successor = next === undefined ? {} : { successor: next };
-  if (!schedule.enabled) return { kind: "skip", reason: "disabled", ...successor };
+  const goOn = (): { successor?: Successor } => {
+    const firing = nextFiring(schedule.timing, successorAnchor(row, schedule, now));
+    return firing === undefined ? {} : { successor: { firing } };
+  };
+  if (!schedule.enabled) return { kind: "skip", reason: "disabled", ...goOn() };
   if (schedule.paused || (schedule.resumedAt !== undefined && row.scheduledFor < schedule.resumedAt))
-    return { kind: "skip", reason: "paused", ...successor };
-  if (schedule.version === row.scheduleVersion) return { kind: "run", ...successor };
-  if (firesAt(schedule.timing, row.scheduledFor) === undefined) return { kind: "skip", reason: "edited", ...successor };
-  return { kind: "run", refresh: schedule.snapshot, ...successor };
+    return { kind: "skip", reason: "paused", ...goOn() };
+  const edited = schedule.version !== row.scheduleVersion;
+  if (edited && firesAt(schedule.timing, row.scheduledFor) === undefined)
+    return { kind: "skip", reason: "edited", ...goOn() };
+  const refresh = edited ? { refresh: schedule.snapshot } : {};
+  const policy = schedule.snapshot.misfirePolicy;
+  if (row.misfire !== undefined) return { ...followMisfire(row, row.misfire, schedule, goOn()), ...refresh };
+  if (isMisfire(row, policy, now)) return { kind: "decide", misfire: decideMisfire(schedule.timing, row, policy, now) };
+  return { kind: "run", ...refresh, ...goOn() };
+}
+
+/** What follows from a recorded decision, in every pass the same. */
+function followMisfire(
+  row: DueRow,
+  misfire: MisfireDecision,
+  schedule: Schedule,
+  own: { successor?: Successor },
+): Exclude<HeadDecision, { kind: "decide" }> {
+  const firing = nextFiring(schedule.timing, misfire.to);
+  const afterwards = firing === undefined ? {} : { successor: { firing } };
+  switch (misfire.policy) {
+    case "skip":
+      return { kind: "skip", reason: "misfire", ...afterwards };
+    case "coalesce": {
+      // The latest missed firing stands for the others, as a head of its own; if that is this one, it runs.
+      if (misfire.to <= row.scheduledFor) return { kind: "run", ...own };
+      const latest = firesAt(schedule.timing, misfire.to);
+      return latest === undefined
+        ? { kind: "skip", reason: "misfire", ...afterwards }
+        : { kind: "skip", reason: "misfire", successor: { firing: latest, misfire } };
+    }
+    case "all": {
+      const catchUp = { catchUp: { ...catchUpAfter(schedule.timing, misfire, row.scheduledFor), misfire } };
+      if (row.scheduledFor < misfire.from) return { kind: "skip", reason: "misfire", ...afterwards, ...catchUp };
+      return { kind: "run", ...afterwards, ...catchUp };
+    }
+    default:
+      return misfire.policy satisfies never;
+  }
+}
+
+/** Whether a caught-up row is the last of its batch, with more missed firings behind it that its visit must insert first. */
+export const carriesCatchUp = (row: DueRow): row is DueRow & { readonly misfire: MisfireDecision } =>
+  row.kind === "backfill" && row.status === "PENDING" && row.fencingToken === 0 && row.misfire?.policy === "all";
+
+/** What a carrying row brings before it runs; nothing where its schedule is gone or can no longer tell. */
+export function catchUpFrom(
+  row: DueRow & { readonly misfire: MisfireDecision },
+  reading: ScheduleReading,
+): CatchUp | undefined {
+  if (reading.kind !== "found") return undefined;
+  return { ...catchUpAfter(reading.schedule.timing, row.misfire, row.scheduledFor), misfire: row.misfire };
 }
 
 /**

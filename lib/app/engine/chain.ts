@@ -1,15 +1,18 @@
 import { errorMessage } from "../../core/errors.ts";
 import { type Firing, nextFiring } from "../../core/firing/index.ts";
 import { toIso } from "../../core/instant.ts";
-import { keyAt, newHead } from "../../core/new-occurrence.ts";
-import { isHead, type Occurrence } from "../../core/occurrence.ts";
+import { keyAt, newBackfill, newHead, newStandIn } from "../../core/new-occurrence.ts";
+import { isHead, type MisfireDecision, type Occurrence } from "../../core/occurrence.ts";
 import type { Schedule } from "../../core/schedule.ts";
+import type { CatchUp } from "../../core/visit.ts";
 import type { Engine } from "./engine.ts";
 
 /** A firing that a schedule's chain should go on with. */
 export interface Wanted {
   readonly schedule: Schedule;
   readonly firing: Firing;
+  /** The firing stands for missed ones. */
+  readonly misfire?: MisfireDecision;
 }
 
 /** Rows that a walk past finished instants reads at a time, and how often: it ends, and the next visit goes on. */
@@ -24,7 +27,11 @@ const WALK_PAGES_MAX = 40;
 export async function ensureHeads(engine: Engine, wanted: readonly Wanted[]): Promise<readonly boolean[]> {
   if (wanted.length === 0) return [];
   const { occurrences, clock, settings } = engine;
-  const rows = wanted.map(({ schedule, firing }) => newHead(schedule, firing, clock.now(), settings.shards));
+  const rows = wanted.map(({ schedule, firing, misfire }) =>
+    misfire === undefined
+      ? newHead(schedule, firing, clock.now(), settings.shards)
+      : newStandIn(schedule, firing, misfire, clock.now(), settings.shards),
+  );
   const verdicts = await occurrences.insert(rows);
   const doubtful = wanted.flatMap((want, index) => {
     const kind = verdicts[index]?.kind;
@@ -84,6 +91,35 @@ async function walkOn(engine: Engine, { schedule, firing }: Wanted): Promise<boo
 
 const at = (rows: ReadonlyMap<string, Occurrence>, firing: Firing | undefined): Occurrence | undefined =>
   firing && rows.get(toIso(firing.scheduledFor));
+
+/** Missed firings to insert for one row. */
+export interface WantedCatchUp {
+  readonly schedule: Schedule;
+  readonly catchUp: CatchUp;
+}
+
+/**
+ * Inserts missed firings as rows of their own, oldest first; what has a row already ran or was dealt with. Answers per item
+ * whether all of its rows stand.
+ */
+export async function insertCatchUps(engine: Engine, wanted: readonly WantedCatchUp[]): Promise<readonly boolean[]> {
+  const rows = wanted.flatMap(({ schedule, catchUp }, index) =>
+    catchUp.firings.map((firing, position) => {
+      const carries = catchUp.more && position === catchUp.firings.length - 1;
+      const now = engine.clock.now();
+      const misfire = carries ? catchUp.misfire : undefined;
+      return { index, row: newBackfill(schedule, firing, now, engine.settings.shards, misfire) };
+    }),
+  );
+  const verdicts = rows.length === 0 ? [] : await engine.occurrences.insert(rows.map(({ row }) => row));
+  const missing = new Set(
+    rows.flatMap(({ index }, position) => {
+      const kind = verdicts[position]?.kind;
+      return kind === "inserted" || kind === "exists" ? [] : [index];
+    }),
+  );
+  return wanted.map((_, index) => !missing.has(index));
+}
 
 /** Sorts after every instant's key of the years 0 to 9999 and before `manual#`: the end of a schedule's own firings. */
 export const LAST_INSTANT_KEY = ":";

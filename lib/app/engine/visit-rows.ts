@@ -1,21 +1,11 @@
-import { errorMessage, formatProblems } from "../../core/errors.ts";
 import type { Instant } from "../../core/instant.ts";
 import { type DueRow, formatKey, type Occurrence } from "../../core/occurrence.ts";
-import { parseSchedule } from "../../core/schedule.ts";
-import { type OccurrenceEvent, transition } from "../../core/transition.ts";
-import { decideHead, type ScheduleReading, visit } from "../../core/visit.ts";
-import type { ReadVerdict, ScheduleItem } from "../ports.ts";
-import { ensureHeads } from "./chain.ts";
+import { transition } from "../../core/transition.ts";
+import { visit } from "../../core/visit.ts";
 import type { Engine } from "./engine.ts";
-import { reconcile } from "./reconcile.ts";
+import { endSchedules, type Plan, planBySchedule } from "./plan-by-schedule.ts";
 import { type Claimed, sendClaimed } from "./send-claimed.ts";
 import { type SettleableWrite, writeSettled } from "./settle.ts";
-
-/** One row and what the dispatcher is about to make of it. */
-interface Plan {
-  readonly row: DueRow;
-  readonly event: OccurrenceEvent;
-}
 
 /** What a visit came to. `moved`: rows that were written; the rest were stale, lost to another, or failed. */
 export interface VisitSummary {
@@ -28,86 +18,21 @@ export interface VisitSummary {
  */
 export async function visitRows(engine: Engine, rows: readonly DueRow[]): Promise<VisitSummary> {
   const now = engine.clock.now();
-  const heads: DueRow[] = [];
+  const scheduled: DueRow[] = [];
   const plans: Plan[] = [];
   for (const row of rows) {
     const wanted = visit(row, now);
     if (wanted === "nothing") continue;
-    if (wanted === "head") heads.push(row);
+    if (wanted === "head" || wanted === "catch-up") scheduled.push(row);
     else if (wanted === "claim" || wanted === "claim-again")
       plans.push({ row, event: { type: wanted, owner: engine.newNonce() } });
     else plans.push({ row, event: { type: wanted } });
   }
-  const decided = await planHeads(engine, heads);
+  const decided = await planBySchedule(engine, scheduled);
   plans.push(...decided.plans);
   const summary = await carryOut(engine, plans);
   await endSchedules(engine, decided.ended);
   return summary;
-}
-
-/** Says of schedules whose last firing was taken that they have ended. The sweep says it where this does not get to. */
-async function endSchedules(engine: Engine, scheduleIds: readonly string[]): Promise<void> {
-  for (const scheduleId of scheduleIds)
-    try {
-      await reconcile(engine, scheduleId);
-    } catch (error) {
-      engine.logger.warn("an ended schedule's status could not be written; the sweep does it", {
-        scheduleId,
-        error: errorMessage(error),
-      });
-    }
-}
-
-/** Decides heads by their schedules as they stand now, and sees to it that each chain goes on before its head is touched. */
-async function planHeads(engine: Engine, heads: readonly DueRow[]): Promise<{ plans: Plan[]; ended: string[] }> {
-  const scheduleIds = [...new Set(heads.map((row) => row.scheduleId))];
-  if (scheduleIds.length === 0) return { plans: [], ended: [] };
-  const verdicts = await engine.schedules.read(scheduleIds);
-  const readings = new Map(scheduleIds.map((id, index) => [id, readingOf(engine, id, verdicts[index])]));
-  const decided = heads.flatMap((row) => {
-    const reading = readings.get(row.scheduleId);
-    if (reading === undefined) return [];
-    return [{ row, reading, decision: decideHead(row, reading, engine.clock.now()) }];
-  });
-  const chained = decided.flatMap(({ row, reading, decision }) =>
-    reading.kind === "found" && decision.successor !== undefined
-      ? [{ row, schedule: reading.schedule, firing: decision.successor }]
-      : [],
-  );
-  const standing = await ensureHeads(engine, chained);
-  const broken = new Set(chained.flatMap(({ row }, index) => (standing[index] ? [] : [row])));
-  const ended = decided.filter(({ reading, decision }) => reading.kind === "found" && decision.successor === undefined);
-  const plans = decided.flatMap(({ row, decision }): Plan[] => {
-    if (broken.has(row)) return [];
-    if (decision.kind === "skip") return [{ row, event: { type: "skip", reason: decision.reason } }];
-    const refresh = decision.refresh === undefined ? {} : { refresh: decision.refresh };
-    return [{ row, event: { type: "claim", owner: engine.newNonce(), ...refresh } }];
-  });
-  return { plans, ended: ended.map(({ row }) => row.scheduleId) };
-}
-
-/** `undefined` where the schedule could not be read: its heads are left for the next visit. */
-function readingOf(
-  engine: Engine,
-  scheduleId: string,
-  verdict: ReadVerdict<ScheduleItem> | undefined,
-): ScheduleReading | undefined {
-  if (verdict === undefined || verdict.kind === "failed") {
-    engine.metrics.count("StoreFailures");
-    engine.logger.warn("a schedule could not be read; its firing is left for the next visit", {
-      scheduleId,
-      error: verdict === undefined ? "no answer" : errorMessage(verdict.error),
-    });
-    return undefined;
-  }
-  if (verdict.kind === "missing") return { kind: "missing" };
-  const parsed = parseSchedule(verdict.row, engine.settings.limits);
-  if (parsed.kind === "valid") return { kind: "found", schedule: parsed.schedule };
-  engine.logger.warn("a schedule is not valid; its firing is passed over", {
-    scheduleId,
-    problem: formatProblems(parsed.problems),
-  });
-  return { kind: "invalid" };
 }
 
 async function carryOut(engine: Engine, plans: readonly Plan[]): Promise<VisitSummary> {
@@ -172,6 +97,9 @@ function record({ metrics, logger }: Engine, { row, event }: Plan, now: Instant)
     case "skip":
       metrics.count("Skips");
       logger.info("a firing was passed over", { ...fields, reason: event.reason });
+      return;
+    case "decide":
+      logger.warn("a firing came up too late and meets its misfire policy", { ...fields, misfire: event.misfire });
       return;
     case "never-started":
     case "worker-lost":
