@@ -1,0 +1,33 @@
+import * as z from "zod";
+import type { EventBus } from "../../app/ports.ts";
+import { RetryableError } from "../outcomes.ts";
+import type { CheckedJob } from "../types.ts";
+
+/** EventBridge's longest detail type, in characters (Amazon EventBridge API Reference, "PutEventsRequestEntry"). */
+const DETAIL_TYPE_MAX_CHARACTERS = 128;
+
+const payloadSchema = z.strictObject({
+  detailType: z
+    .string("must be text")
+    .min(1, "must not be empty")
+    .max(DETAIL_TYPE_MAX_CHARACTERS, `must be at most ${DETAIL_TYPE_MAX_CHARACTERS} characters`),
+  detail: z.record(z.string(), z.json(), "must be an object").default({}),
+});
+
+/** What the `event` job's payload says: the event's type and, by default empty, its detail. */
+export type EventPayload = z.infer<typeof payloadSchema>;
+
+/**
+ * The `event` job: puts an event on `bus`, which should have a source of its own, lest rules take it for an announcement. The detail is the
+ * payload's, and `punctual` in it names the run, by whose `occurrenceId` a target knows a repeat.
+ */
+export const createEventJob = (bus: EventBus): CheckedJob<EventPayload> => ({
+  schema: payloadSchema,
+  handler: async ({ detailType, detail }, { occurrence, attempt, fencingToken }) => {
+    const scheduledFor = occurrence.scheduledFor.toISOString();
+    const punctual = { ...occurrence, scheduledFor, attempt, fencingToken };
+    for (const answer of await bus.publish([{ detailType, detail: { ...detail, punctual } }]))
+      if (answer.kind === "failed")
+        throw new RetryableError("the event did not get to the bus", { cause: answer.error });
+  },
+});
