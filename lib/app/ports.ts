@@ -98,6 +98,16 @@ export interface OccurrenceStore {
 /** An item of the Schedules table as plain JavaScript values, exactly as it was read. */
 export type ScheduleItem = Readonly<Record<string, unknown>> & { readonly scheduleId: string };
 
+/** What an operator leaves on a schedule that is to fire nothing for now. */
+export interface SchedulePause {
+  readonly at: Instant;
+  readonly by?: string;
+  readonly note?: string;
+}
+
+/** What became of a pause or its end. */
+export type PauseVerdict = "written" | "unchanged" | "missing";
+
 /** The Schedules table. Reads by id are consistent. */
 export interface ScheduleStore {
   read(scheduleIds: readonly string[]): Promise<readonly ReadVerdict<ScheduleItem>[]>;
@@ -107,7 +117,14 @@ export interface ScheduleStore {
   put(item: ScheduleItem, expect: "any" | "absent"): Promise<"put" | "refused">;
   remove(scheduleId: string): Promise<"removed" | "missing">;
   /** Writes `status` only where the definition is still `asRead`: it neither revives a deleted item nor speaks of a new one. */
-  setStatus(asRead: ScheduleItem, status: ScheduleStatus & { readonly warnings?: readonly string[] }): Promise<"written" | "refused">;
+  setStatus(
+    asRead: ScheduleItem,
+    status: ScheduleStatus & { readonly warnings?: readonly string[] },
+  ): Promise<"written" | "refused">;
+  /** Writes `paused` on a schedule that stands and is not paused; one that is stays as it was paused first (`unchanged`). */
+  pause(scheduleId: string, pause: SchedulePause): Promise<PauseVerdict>;
+  /** Ends a pause: removes `paused` and leaves `resumedAt`. A schedule that is not paused keeps its due heads (`unchanged`). */
+  resume(scheduleId: string, resumedAt: Instant): Promise<PauseVerdict>;
 }
 
 /** A message on its way to a queue. Group and deduplication id are the same: attempts never block each other. */
@@ -145,7 +162,9 @@ export interface Announcement {
 
 /** The event bus, at least once. */
 export interface EventBus {
-  publish(announcements: readonly Announcement[]): Promise<readonly ({ kind: "accepted" } | { kind: "failed"; error: Error })[]>;
+  publish(
+    announcements: readonly Announcement[],
+  ): Promise<readonly ({ kind: "accepted" } | { kind: "failed"; error: Error })[]>;
 }
 
 /** Structured logging: one line an entry. */

@@ -225,14 +225,16 @@ export function parseSchedule(item: Readonly<Record<string, unknown>>, limits: S
       version,
       enabled: parsed.data.enabled ?? true,
       deleteAfterCompletion: parsed.data.deleteAfterCompletion ?? false,
-      // Any value at all pauses: an operator who typed `true` by hand meant it.
-      paused: item["paused"] !== undefined && item["paused"] !== null && item["paused"] !== false,
+      paused: isPaused(item["paused"]),
       ...(resumedAt.success && { resumedAt: resumedAt.data }),
       ...(known.success && { status: known.data }),
       warnings: warningsOf(item, parsed.data),
     },
   };
 }
+
+/** Whether an item's attribute `paused` pauses it. Any value at all does: an operator who typed `true` by hand meant it. */
+export const isPaused = (value: unknown): boolean => value !== undefined && value !== null && value !== false;
 
 /** The note an operator left with a pause, for display; `undefined` where the schedule is not paused or carries none. */
 export function pauseNote(

@@ -13,13 +13,13 @@ export const MAX_SOCKETS = 128;
 export const MAX_ATTEMPTS = 2;
 
 /**
- * A DynamoDB client with the settings the stores count on; `config` adds region, endpoint or credentials.
+ * A DynamoDB client with the settings the stores count on; `config` adds region, endpoint, profile or credentials.
  *
  * `requestTimeout` alone only warns: `throwOnRequestTimeout` makes it an error. With `cacheMiddleware` a middleware added
  * after the first request is silently ignored: give the client to {@link createDynamoDbClock} first.
  */
 export const createDynamoDbClient = (
-  config: Pick<DynamoDBClientConfig, "region" | "endpoint" | "credentials"> = {},
+  config: Pick<DynamoDBClientConfig, "region" | "endpoint" | "credentials" | "profile"> = {},
 ): DynamoDBClient =>
   new DynamoDBClient({
     ...config,

@@ -15,6 +15,7 @@ import { batchGet, type ReadPlan, rowsOf } from "./batch-get.ts";
 import { scheduleItemFrom } from "./mapping.ts";
 import { orStoreError } from "./outcome.ts";
 import { pageOf, queryPage, startingAt } from "./pages.ts";
+import { pauseSchedule, resumeSchedule } from "./pause.ts";
 import type { DynamoDbStoreOptions } from "./settings.ts";
 
 type Query = Parameters<ScheduleStore["list"]>[0];
@@ -26,6 +27,8 @@ export const createScheduleStore = (options: DynamoDbStoreOptions): ScheduleStor
   put: (item, expect) => put(options, item, expect),
   remove: (scheduleId) => remove(options, scheduleId),
   setStatus: (asRead, status) => setStatus(options, asRead, status),
+  pause: (scheduleId, pause) => pauseSchedule(options, scheduleId, pause),
+  resume: (scheduleId, resumedAt) => resumeSchedule(options, scheduleId, resumedAt),
 });
 
 const plan = ({ schedulesTable }: DynamoDbStoreOptions): ReadPlan<string, ScheduleItem> => ({

@@ -2,7 +2,7 @@ import { AS_READ_ATTRIBUTES } from "../../app/as-read.ts";
 import type { ScheduleItem, ScheduleStore } from "../../app/ports.ts";
 import { contentHash } from "../../core/ids.ts";
 import { toIso } from "../../core/instant.ts";
-import { DEFINITION_ATTRIBUTES } from "../../core/schedule.ts";
+import { DEFINITION_ATTRIBUTES, isPaused } from "../../core/schedule.ts";
 import { withoutUndefined } from "./apply.ts";
 import { page } from "./page.ts";
 import type { MemoryTable } from "./table.ts";
@@ -31,6 +31,21 @@ export const createMemoryScheduleStore = (table: MemoryTable<ScheduleItem>): Sch
     const standing = table.get(asRead.scheduleId);
     if (standing === undefined || !isAsRead(standing, asRead)) return "refused";
     table.set(asRead.scheduleId, { ...standing, status: withoutUndefined({ ...status, since: toIso(since) }) });
+    return "written";
+  },
+  pause: async (scheduleId, { at, ...pause }) => {
+    const standing = table.get(scheduleId);
+    if (standing === undefined) return "missing";
+    if (isPaused(standing["paused"])) return "unchanged";
+    table.set(scheduleId, { ...standing, paused: withoutUndefined({ ...pause, at: toIso(at) }) });
+    return "written";
+  },
+  resume: async (scheduleId, resumedAt) => {
+    const standing = table.get(scheduleId);
+    if (standing === undefined) return "missing";
+    if (!isPaused(standing["paused"])) return "unchanged";
+    const { paused: _, ...others } = standing;
+    table.set(scheduleId, { ...others, scheduleId, resumedAt: toIso(resumedAt) });
     return "written";
   },
 });
