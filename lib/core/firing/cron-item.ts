@@ -1,4 +1,5 @@
 import { CronExpressionParser } from "cron-parser";
+import { BoundedCache } from "./bounded-cache.ts";
 import { type Dialect, type Field, type FieldRule, fieldRule } from "./cron-fields.ts";
 import { hashFraction } from "./hash.ts";
 
@@ -45,18 +46,16 @@ const SUNDAY_AGAIN = 7;
 
 const wrong = (message: string): Item => ({ kind: "wrong", message });
 
-/** Has `cron-parser` expand one plain item of one field; the other fields stand for "any". Years, which it does not know, are counted here. */
-function expand(field: Field, from: number, to: number, step: number): readonly number[] {
-  if (field === "year") {
-    const years: number[] = [];
-    for (let year = from; year <= to; year += step) years.push(year);
-    return years;
-  }
-  const item = from === to ? `${from}` : `${from}-${to}/${step}`;
-  const at = (name: Field) => (name === field ? item : "*");
-  const { fields } = CronExpressionParser.parse(
-    [at("second"), at("minute"), at("hour"), at("day-of-month"), at("month"), at("day-of-week")].join(" "),
-  );
+/** A value of every field that is quick to parse: what stands beside the one item that is asked about. */
+const QUIET = { second: "0", minute: "0", hour: "0", "day-of-month": "1", month: "1", "day-of-week": "0" } as const;
+/** Few distinct items are ever written; years are the longest. */
+const MAX_EXPANDED = 4_096;
+const expanded = new BoundedCache<string, readonly number[]>(MAX_EXPANDED);
+
+/** Has `cron-parser` expand one plain item of one field. One at a time, because it refuses lists whose items overlap. */
+function parseValues(field: Exclude<Field, "year">, item: string): readonly number[] {
+  const written = { ...QUIET, [field]: item };
+  const { fields } = CronExpressionParser.parse(Object.values(written).join(" "));
   const collection = {
     second: fields.second,
     minute: fields.minute,
@@ -66,6 +65,17 @@ function expand(field: Field, from: number, to: number, step: number): readonly 
     "day-of-week": fields.dayOfWeek,
   }[field];
   return collection.values.map(Number);
+}
+
+/** The values of a range; years, which `cron-parser` does not know, are counted here. */
+function expand(field: Field, from: number, to: number, step: number): readonly number[] {
+  if (field !== "year") {
+    const item = from === to ? `${from}` : `${from}-${to}/${step}`;
+    return expanded.get(`${field} ${item}`, () => parseValues(field, item));
+  }
+  const years: number[] = [];
+  for (let year = from; year <= to; year += step) years.push(year);
+  return years;
 }
 
 const rangeText = (from: number, to: number, step: number): string => {
@@ -88,7 +98,7 @@ function wrappedWeekdays(from: number, to: number, step: number): Item {
   return {
     kind: "values",
     values: [...first.values, ...second],
-    canonical: `${first.canonical},${rangeText(beyond, to, step)}`,
+    canonical: [...first.values, ...second].join(","),
   };
 }
 

@@ -1,7 +1,8 @@
+import { shown } from "../validation.ts";
+import { BoundedCache } from "./bounded-cache.ts";
 import { type CronExpression, matchingDays, valueSet } from "./calendar.ts";
 import { fieldsOf, type ParsedField, parseField } from "./cron-field.ts";
 import type { Dialect, Field } from "./cron-fields.ts";
-import { Lru } from "./lru.ts";
 import { canMatch, daysByShape } from "./month-days.ts";
 
 /** A cron expression read, or every sentence that is to be said about it. */
@@ -32,11 +33,8 @@ const AWS_FORM = /^cron\s*\((.*)\)$/is;
 const PLAIN_FIELD_COUNTS = "5 fields (minute hour day-of-month month day-of-week), or 6 with the second first";
 const AWS_FIELD_COUNT = "6 fields within cron(...) (minute hour day-of-month month day-of-week year)";
 
-const parsed = new Lru<string, CronResult>(MAX_PARSED);
+const parsed = new BoundedCache<string, CronResult>(MAX_PARSED);
 const invalid = (...messages: string[]): CronResult => ({ kind: "invalid", messages });
-
-/** A value as error messages quote it: never longer than a line. */
-export const quoted = (text: string): string => JSON.stringify(text.length > 120 ? `${text.slice(0, 117)}...` : text);
 
 type Layout = { readonly dialect: Dialect; readonly tokens: readonly string[] };
 
@@ -46,21 +44,21 @@ function layOut(text: string): Layout | string {
   if (aws !== null) {
     const tokens = splitFields(aws[1] ?? "");
     if (tokens.length === 6) return { dialect: "aws", tokens };
-    return `must have ${AWS_FIELD_COUNT}, got ${tokens.length} in ${quoted(text)}`;
+    return `must have ${AWS_FIELD_COUNT}, got ${tokens.length} in ${shown(text)}`;
   }
-  if (/^cron\b/i.test(text)) return `must be closed as in cron(0 9 ? * MON-FRI *), got ${quoted(text)}`;
+  if (/^cron\b/i.test(text)) return `must be closed as in cron(0 9 ? * MON-FRI *), got ${shown(text)}`;
   if (/^(rate|at)\s*\(/i.test(text))
-    return `must be a cron expression, got ${quoted(text)}; rate and at are attributes of their own`;
-  if (/^(CRON_)?TZ=/i.test(text)) return `must not name a time zone, got ${quoted(text)}; the timezone attribute does`;
+    return `must be a cron expression, got ${shown(text)}; rate and at are attributes of their own`;
+  if (/^(CRON_)?TZ=/i.test(text)) return `must not name a time zone, got ${shown(text)}; the timezone attribute does`;
   if (text.startsWith("@")) {
     const expression = NICKNAMES[text.toLowerCase()];
     if (expression !== undefined) return { dialect: "plain", tokens: splitFields(expression) };
     const hint = /^@(reboot|every)\b/i.test(text) ? '; for a plain interval write rate, as in "5 minutes"' : "";
-    return `must be one of ${Object.keys(NICKNAMES).join(", ")} when it starts with @, got ${quoted(text)}${hint}`;
+    return `must be one of ${Object.keys(NICKNAMES).join(", ")} when it starts with @, got ${shown(text)}${hint}`;
   }
   const tokens = splitFields(text);
   if (tokens.length === 5 || tokens.length === 6) return { dialect: "plain", tokens };
-  return `must have ${PLAIN_FIELD_COUNTS}, got ${tokens.length} in ${quoted(text)}`;
+  return `must have ${PLAIN_FIELD_COUNTS}, got ${tokens.length} in ${shown(text)}`;
 }
 
 const splitFields = (text: string): readonly string[] => text.split(/\s+/).filter((token) => token !== "");
@@ -84,7 +82,7 @@ function readFields(layout: Layout, scheduleId: string | undefined): Map<Field, 
   const questionMarks = [layout.tokens[2], layout.tokens[4]].filter((token) => token === "?").length;
   if (layout.dialect === "aws" && questionMarks !== 1)
     return [
-      `exactly one of day-of-month and day-of-week must be "?" within cron(...), got ${quoted(layout.tokens.join(" "))}`,
+      `exactly one of day-of-month and day-of-week must be "?" within cron(...), got ${shown(layout.tokens.join(" "))}`,
     ];
   return fields;
 }
@@ -154,7 +152,7 @@ function parse(text: string, scheduleId: string | undefined): CronResult {
   if (!(fields instanceof Map)) return invalid(...fields);
   const expression = build(splitFields(text).join(" "), layout.dialect, fields);
   if (canHappen(expression)) return { kind: "valid", expression };
-  return invalid(`must be able to fire, got ${quoted(text)}: none of its months ever has such a day`);
+  return invalid(`must be able to fire, got ${shown(text)}: none of its months ever has such a day`);
 }
 
 /**

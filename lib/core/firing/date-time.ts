@@ -1,5 +1,6 @@
 import { DateTime } from "luxon";
 import { type Instant, instant, plusMs } from "../instant.ts";
+import { shown } from "../validation.ts";
 import { FIRST_INSTANT, HORIZON, HORIZON_YEAR } from "./horizon.ts";
 import type { DstPolicy, NominalFiring } from "./timing.ts";
 import { CORRECTION_MS, localEnd, localStart, OFFSET_RANGE_MS, type Span, shows, spanAt } from "./zone.ts";
@@ -34,9 +35,9 @@ const withinHorizon = (at: number): boolean => at >= FIRST_INSTANT && at < HORIZ
 export function parseInstant(text: string): Instant | string {
   const written = readWritten(text);
   if (written?.offsetMs === undefined)
-    return `must be an ISO date-time with Z or an offset, such as 2026-11-29T09:00:00Z, got ${JSON.stringify(text)}`;
+    return `must be an ISO date-time with Z or an offset, such as 2026-11-29T09:00:00Z, got ${shown(text)}`;
   const at = written.localMs - written.offsetMs;
-  return withinHorizon(at) ? instant(at) : `must be in the years 1 to ${HORIZON_YEAR}, got ${JSON.stringify(text)}`;
+  return withinHorizon(at) ? instant(at) : `must be in the years 1 to ${HORIZON_YEAR}, got ${shown(text)}`;
 }
 
 /** The spans of a zone around a wall-clock time, oldest first. */
@@ -84,14 +85,14 @@ export function parseAt(rawText: string, zone: string, dst: DstPolicy): readonly
   const inner = (AT_FORM.exec(text)?.[1] ?? text).trim();
   const written = readWritten(inner);
   if (written === undefined)
-    return `must be an ISO date-time such as 2026-11-29T09:00:00, with Z or an offset or local in the time zone, got ${JSON.stringify(rawText)}`;
+    return `must be an ISO date-time such as 2026-11-29T09:00:00, with Z or an offset or local in the time zone, got ${shown(rawText)}`;
   const firings =
     written.offsetMs === undefined
       ? resolveLocal(zone, written.localMs, dst)
       : [{ at: plusMs(instant(written.localMs), -written.offsetMs) }];
   if (firings.length === 0)
-    return `must be a time that the clocks of ${zone} show (its gap is not shifted), got ${JSON.stringify(rawText)}`;
+    return `must be a time that the clocks of ${zone} show (its gap is not shifted), got ${shown(rawText)}`;
   if (!firings.every(({ at }) => withinHorizon(at)))
-    return `must be in the years 1 to ${HORIZON_YEAR}, got ${JSON.stringify(rawText)}`;
+    return `must be in the years 1 to ${HORIZON_YEAR}, got ${shown(rawText)}`;
   return firings;
 }

@@ -1,7 +1,7 @@
 import { type Instant, instant, plusMs } from "../instant.ts";
+import { BoundedCache } from "./bounded-cache.ts";
 import type { Calendar } from "./calendar.ts";
 import { hashFraction } from "./hash.ts";
-import { Lru } from "./lru.ts";
 import { countOfRate, nextOfRate } from "./rate.ts";
 import { nextOfCalendar } from "./steps.ts";
 import type { CronTiming, Firing, NominalFiring, Timing } from "./timing.ts";
@@ -11,12 +11,12 @@ type Step = { readonly next: NominalFiring | undefined };
 /** Steps remembered for one calendar (expression, zone and policy): what all its schedules ask around one instant, and the next. */
 const MAX_STEPS_PER_CALENDAR = 64;
 /** Calendars go with the cache that holds them, and their steps with them. */
-const memo = new WeakMap<Calendar, Lru<number, Step>>();
+const memo = new WeakMap<Calendar, BoundedCache<number, Step>>();
 
 function memoisedStep(calendar: Calendar, after: Instant): NominalFiring | undefined {
   let steps = memo.get(calendar);
   if (steps === undefined) {
-    steps = new Lru(MAX_STEPS_PER_CALENDAR);
+    steps = new BoundedCache(MAX_STEPS_PER_CALENDAR);
     memo.set(calendar, steps);
   }
   return steps.get(after, () => ({ next: nextOfCalendar(calendar, after) })).next;
@@ -49,25 +49,29 @@ function nominal(timing: Timing, after: Instant): NominalFiring | undefined {
  * When a firing falls due: the nominal instant and a part of the jitter, chosen by a hash of schedule and instant. The span it is chosen
  * from ends before the next nominal firing, so a schedule's firings keep their order and none reaches its successor's instant.
  */
-function withJitter(timing: Timing, { at, resolved }: NominalFiring): Firing {
-  const base = resolved === undefined ? { scheduledFor: at } : { scheduledFor: at, resolved };
-  if (timing.jitterMs === 0) return { ...base, dueAt: at };
+function dueAt(timing: Timing, at: Instant): Instant {
+  if (timing.jitterMs === 0) return at;
   const next = unbounded(timing, at);
   const spreadMs = next === undefined ? timing.jitterMs : Math.min(timing.jitterMs, next.at - at - 1);
-  const fraction = hashFraction(`${timing.scheduleId}\n${at}`);
-  return { ...base, dueAt: plusMs(at, Math.floor(fraction * (spreadMs + 1))) };
+  return plusMs(at, Math.floor(hashFraction(`${timing.scheduleId}\n${at}`) * (spreadMs + 1)));
+}
+
+function toFiring(timing: Timing, { at, resolved }: NominalFiring): Firing {
+  return resolved === undefined
+    ? { scheduledFor: at, dueAt: dueAt(timing, at) }
+    : { scheduledFor: at, dueAt: dueAt(timing, at), resolved };
 }
 
 /** The first firing strictly later than `after`; `undefined` when there is none within window and horizon. */
 export function nextFiring(timing: Timing, after: Instant): Firing | undefined {
   const found = nominal(timing, after);
-  return found === undefined ? undefined : withJitter(timing, found);
+  return found === undefined ? undefined : toFiring(timing, found);
 }
 
 /** The firing whose nominal instant is exactly `at`, if there is one. */
 export function firesAt(timing: Timing, at: Instant): Firing | undefined {
   const found = nominal(timing, plusMs(at, -1));
-  return found?.at === at ? withJitter(timing, found) : undefined;
+  return found?.at === at ? toFiring(timing, found) : undefined;
 }
 
 /** The firings in `[from, to)`, at most `limit`, oldest first. */
@@ -77,7 +81,7 @@ export function firingsBetween(timing: Timing, from: Instant, to: Instant, limit
   while (firings.length < limit) {
     const found = nominal(timing, after);
     if (found === undefined || found.at >= to) break;
-    firings.push(withJitter(timing, found));
+    firings.push(toFiring(timing, found));
     after = found.at;
   }
   return firings;
@@ -109,7 +113,7 @@ export function latestFiring(timing: Timing, after: Instant, upTo: Instant): Fir
     if (later === undefined) empty = middle;
     else best = later;
   }
-  return withJitter(timing, best);
+  return toFiring(timing, best);
 }
 
 function countOfCron(timing: CronTiming, after: Instant, upTo: Instant, limit: number): number {

@@ -1,10 +1,11 @@
 import type { Problem } from "../errors.ts";
 import type { Instant } from "../instant.ts";
 import { instant } from "../instant.ts";
+import { shown } from "../validation.ts";
+import { BoundedCache } from "./bounded-cache.ts";
 import type { Calendar, CronExpression } from "./calendar.ts";
 import { parseCron } from "./cron.ts";
 import { parseAt, parseInstant } from "./date-time.ts";
-import { Lru } from "./lru.ts";
 import { parseRate } from "./rate.ts";
 import { parseTimezone, type TimezoneResult } from "./timezone.ts";
 import {
@@ -26,8 +27,8 @@ const WILDCARD_POLICY: DstPolicy = { gap: "skip", repeated: "both" };
 
 const MAX_CALENDARS = 4_096;
 const MAX_ZONE_NAMES = 1_024;
-const calendars = new Lru<string, Calendar>(MAX_CALENDARS);
-const zones = new Lru<string, TimezoneResult>(MAX_ZONE_NAMES);
+const calendars = new BoundedCache<string, Calendar>(MAX_CALENDARS);
+const zones = new BoundedCache<string, TimezoneResult>(MAX_ZONE_NAMES);
 
 /** One calendar for all schedules that share expression, zone and policy, so that they share what is remembered of it. */
 const calendarOf = (expression: CronExpression, zone: string, dst: DstPolicy): Calendar =>
@@ -52,7 +53,7 @@ class Problems {
 function checkDst(dst: TimingDefinition["dst"], problems: Problems): void {
   const check = (path: string, value: string | undefined, allowed: readonly string[]) => {
     if (value !== undefined && !allowed.includes(value))
-      problems.add(path, `must be ${allowed.join(" or ")}, got ${JSON.stringify(value)}`);
+      problems.add(path, `must be ${allowed.join(" or ")}, got ${shown(value)}`);
   };
   check("dst.gap", dst?.gap, GAP_POLICIES);
   check("dst.repeated", dst?.repeated, REPEATED_POLICIES);
@@ -132,7 +133,7 @@ export function parseTiming(definition: TimingDefinition): TimingResult {
   const startAt = readInstant("startAt", definition.startAt, problems);
   const endAt = readInstant("endAt", definition.endAt, problems);
   if (startAt !== undefined && endAt !== undefined && startAt >= endAt)
-    problems.add("endAt", `must be after startAt (${definition.startAt}), got ${JSON.stringify(definition.endAt)}`);
+    problems.add("endAt", `must be after startAt (${definition.startAt}), got ${shown(definition.endAt)}`);
   const common: Common = {
     scheduleId: definition.scheduleId ?? "",
     // With an unknown zone the rest is still checked, as if in UTC, so that its problems are told too; the result is invalid either way.

@@ -1,14 +1,42 @@
+import * as z from "zod";
 import { InvalidScheduleError } from "../errors.ts";
 import { type Instant, instant } from "../instant.ts";
+import { problemsOf } from "../validation.ts";
 import { describeTiming } from "./describe.ts";
 import { firingsBetween as between, nextFiring } from "./next.ts";
 import { parseTiming } from "./parse.ts";
-import type { Timing, TimingDefinition } from "./timing.ts";
+import { GAP_POLICIES, REPEATED_POLICIES, type Timing, type TimingDefinition } from "./timing.ts";
 
 /** The most firings one call answers, so that no call takes longer than a moment. */
 export const MAX_FIRINGS = 100_000;
 
+const text = z.optional(z.string("must be text"));
+const oneOf = <const T extends readonly string[]>(values: T) => z.enum(values, `must be ${values.join(" or ")}`);
+
+/** The attributes' types, for callers without a compiler; what the texts say is `parseTiming`'s to judge. Other attributes are nothing to it. */
+const shape = z.object(
+  {
+    scheduleId: text,
+    cron: text,
+    rate: text,
+    at: text,
+    timezone: text,
+    startAt: text,
+    endAt: text,
+    jitterSeconds: z.optional(z.number("must be a number")),
+    dst: z.optional(
+      z.object(
+        { gap: z.optional(oneOf(GAP_POLICIES)), repeated: z.optional(oneOf(REPEATED_POLICIES)) },
+        "must be a map of gap and repeated",
+      ),
+    ),
+  },
+  "must be a schedule definition",
+);
+
 function timingOf(definition: TimingDefinition): Timing {
+  const typed = shape.safeParse(definition);
+  if (!typed.success) throw new InvalidScheduleError(undefined, problemsOf(typed.error, definition));
   const result = parseTiming(definition);
   if (result.kind === "invalid") throw new InvalidScheduleError(definition.scheduleId, result.problems);
   return result.timing;

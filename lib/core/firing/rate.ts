@@ -1,5 +1,6 @@
 import { Duration } from "luxon";
 import { type Instant, instant } from "../instant.ts";
+import { shown } from "../validation.ts";
 import { HORIZON } from "./horizon.ts";
 import type { NominalFiring, RateTiming } from "./timing.ts";
 
@@ -30,7 +31,7 @@ export function parseRate(rawText: string): number | string {
   const text = rawText.trim();
   const inner = (RATE_FORM.exec(text)?.[1] ?? text).trim();
   const intervalMs = milliseconds(inner);
-  const got = `got ${JSON.stringify(rawText)}`;
+  const got = `got ${shown(rawText)}`;
   if (intervalMs === undefined) {
     const calendar = /month|year|^P\d+[YM]/i.test(inner) ? "; months and years differ in length: use cron" : "";
     return `must be ${ALLOWED}, ${got}${calendar}`;

@@ -1,3 +1,5 @@
+import { shown } from "../validation.ts";
+
 /** A zone name understood, or a sentence about what it must be. */
 export type TimezoneResult =
   | { readonly kind: "valid"; readonly name: string }
@@ -94,7 +96,7 @@ export function parseTimezone(name: string): TimezoneResult {
   const canonical = canonicalOf(name);
   if (canonical !== undefined) return { kind: "valid", name: RENAMED[canonical] ?? canonical };
   const rule = "must be an IANA time zone name such as Europe/Berlin, UTC or Etc/GMT-5";
-  const got = JSON.stringify(name.slice(0, MAX_NAME_LENGTH));
+  const got = shown(name);
   const isName = /^[a-z_]+(\/[a-z_+\-0-9]+)*$/i.test(name) && !/^(local|system)$/i.test(name);
   if (!isName) return { kind: "invalid", message: `${rule}, got ${got}` };
   return { kind: "invalid", message: `${rule}, got ${got}; the nearest names are ${nearestNames(name).join(", ")}` };

@@ -1,4 +1,4 @@
-import { Lru } from "./lru.ts";
+import { BoundedCache } from "./bounded-cache.ts";
 
 /** A stretch of time in which a zone's offset from UTC does not change: instants `[start, end)`, local = UTC + `offsetMs`. */
 export interface Span {
@@ -27,35 +27,57 @@ export const OFFSET_RANGE_MS = 27 * HOUR_MS;
 const PROBE_MS = 3 * DAY_MS;
 /** Spans are found, kept and cut in pieces of this length; a cut has the same offset on both sides and disturbs nothing. */
 const CHUNK_MS = 32 * PROBE_MS;
-/** 96 days each: more than ten times what every zone needs for the instants around now. */
-const MAX_CHUNKS = 8_192;
+/** Pieces kept of one zone: 67 to 134 years, where the instants around now need a handful. */
+const MAX_CHUNKS_PER_ZONE = 512;
 /** There are about 600 names in all. */
-const MAX_ZONES = 700;
+const MAX_ZONES = 1_400;
 
 const OFFSET_TEXT = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/;
 
-const offsetFormats = new Lru<string, Intl.DateTimeFormat>(MAX_ZONES);
-const chunks = new Lru<string, readonly Span[]>(MAX_CHUNKS);
+/** UTC and `Etc/GMT+h`, `Etc/GMT-h` (the sign is the other way round): one span for all time, so nothing need be searched. */
+const FIXED_ZONE = /^(?:UTC|Etc\/GMT([+-])(\d+))$/;
+const ALL_TIME_MS = 8.64e15;
+
+function fixedSpan(zone: string): Span | undefined {
+  const match = FIXED_ZONE.exec(zone);
+  if (match === null) return undefined;
+  const [, sign, hours = "0"] = match;
+  return { start: -ALL_TIME_MS, end: ALL_TIME_MS, offsetMs: (sign === "+" ? -1 : 1) * Number(hours) * HOUR_MS };
+}
+
+/** What is known of one zone. */
+interface Zone {
+  readonly name: string;
+  readonly format: Intl.DateTimeFormat;
+  readonly chunks: BoundedCache<number, readonly Span[]>;
+  readonly fixed: Span | undefined;
+}
+
+const zones = new BoundedCache<string, Zone>(MAX_ZONES);
+
+const zoneNamed = (name: string): Zone =>
+  zones.get(name, () => ({
+    name,
+    format: new Intl.DateTimeFormat("en-US", { timeZone: name, timeZoneName: "longOffset", hour: "numeric" }),
+    chunks: new BoundedCache(MAX_CHUNKS_PER_ZONE),
+    fixed: fixedSpan(name),
+  }));
 
 /**
  * The zone's offset at an instant, in milliseconds, seconds of local mean time included. `Intl` is asked for `longOffset`: it takes
  * about 2 us where luxon, which formats and re-reads a whole date, takes 14. Throws `RangeError` for a zone `Intl` does not know.
  */
-function offsetAt(zone: string, at: number): number {
-  const format = offsetFormats.get(
-    zone,
-    () => new Intl.DateTimeFormat("en-US", { timeZone: zone, timeZoneName: "longOffset", hour: "numeric" }),
-  );
+function offsetAt({ name, format }: Zone, at: number): number {
   const text = format.format(at);
   const match = OFFSET_TEXT.exec(text);
-  if (match === null) throw new Error(`offset of ${zone} must read GMT+hh:mm, got "${text}"`);
+  if (match === null) throw new Error(`offset of ${name} must read GMT+hh:mm, got "${text}"`);
   const [, sign, hours = "0", minutes = "0", seconds = "0"] = match;
   const ms = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000;
   return sign === "-" ? -ms : ms;
 }
 
 /** The first whole second in `(low, high]` at which the offset is no longer the one at `low`. */
-function firstChange(zone: string, low: number, high: number, offsetMs: number): number {
+function firstChange(zone: Zone, low: number, high: number, offsetMs: number): number {
   let same = low;
   let other = high;
   while (other - same > 1000) {
@@ -66,7 +88,7 @@ function firstChange(zone: string, low: number, high: number, offsetMs: number):
   return other;
 }
 
-function findSpans(zone: string, chunkStart: number): readonly Span[] {
+function findSpans(zone: Zone, chunkStart: number): readonly Span[] {
   const spans: Span[] = [];
   const chunkEnd = chunkStart + CHUNK_MS;
   let start = chunkStart;
@@ -89,10 +111,12 @@ function findSpans(zone: string, chunkStart: number): readonly Span[] {
   return spans;
 }
 
-/** The span of `zone` (a canonical name) that holds the instant `at`, in epoch milliseconds. */
+/** The span of `zone` (a canonical name) that holds the instant `at`, in epoch milliseconds. Throws `RangeError` for a zone `Intl` does not know. */
 export function spanAt(zone: string, at: number): Span {
+  const known = zoneNamed(zone);
+  if (known.fixed !== undefined) return known.fixed;
   const index = Math.floor(at / CHUNK_MS);
-  const spans = chunks.get(`${zone} ${index}`, () => findSpans(zone, index * CHUNK_MS));
+  const spans = known.chunks.get(index, () => findSpans(known, index * CHUNK_MS));
   const found = spans.find((span) => at < span.end);
   if (found === undefined) throw new Error(`spans of ${zone} must cover ${at}`);
   return found;
