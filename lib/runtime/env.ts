@@ -94,9 +94,9 @@ function isSetting(name: string): name is keyof Settings {
   return name in ENVIRONMENT_NAMES;
 }
 
-/** The settings as environment variables: text as it is, numbers in decimal, queues as JSON, announcements as a list with commas. */
+/** The settings as environment variables: text as it is, numbers in decimal, queues and announcements as JSON. */
 export function environmentOf(settings: Settings): Record<string, string> {
-  const text = { ...settings, queues: JSON.stringify(settings.queues), announce: settings.announce.join(",") };
+  const text = { ...settings, queues: JSON.stringify(settings.queues), announce: JSON.stringify(settings.announce) };
   return Object.fromEntries(settingNames.map((setting) => [ENVIRONMENT_NAMES[setting], String(text[setting])]));
 }
 
@@ -125,7 +125,8 @@ const queue = z.object(
   },
   "must be a queue's settings: a map with url and timeoutMaxSeconds",
 );
-const announcement = z.enum(OPTIONAL_ANNOUNCEMENTS, `must be a list of ${OPTIONAL_ANNOUNCEMENTS.join(", ")}`);
+const ANNOUNCE_RULE = `must be a JSON list of ${OPTIONAL_ANNOUNCEMENTS.join(", ")}`;
+const announcement = z.enum(OPTIONAL_ANNOUNCEMENTS, ANNOUNCE_RULE);
 const schema: z.ZodType<Settings> = z.object({
   deployment: text,
   schedulesTable: text,
@@ -143,7 +144,7 @@ const schema: z.ZodType<Settings> = z.object({
   visibilityTimeoutSeconds: seconds,
   messageRetentionSeconds: seconds,
   maxReceiveCount: count("must be a positive whole number"),
-  announce: z.array(announcement, "must be set, and may be empty"),
+  announce: z.array(announcement, ANNOUNCE_RULE),
   logLevel: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(", ")}`),
 });
 
@@ -164,7 +165,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Settings {
   const input = {
     ...given,
     queues: fromJson(given["queues"]),
-    announce: given["announce"]?.split(",").filter(Boolean),
+    announce: fromJson(given["announce"]),
   };
   const parsed = schema.safeParse(input);
   if (parsed.success) {

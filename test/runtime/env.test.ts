@@ -58,12 +58,12 @@ test("missing and wrong variables are reported together, each with what it got",
     ...rest,
     PUNCTUAL_SHARDS: "0",
     PUNCTUAL_LOG_LEVEL: "loud",
-    PUNCTUAL_ANNOUNCE: "started,ended",
+    PUNCTUAL_ANNOUNCE: '["started","ended"]',
   });
   expect(message).toContain("PUNCTUAL_SCHEDULES_TABLE: must be set, got nothing");
   expect(message).toContain('PUNCTUAL_SHARDS: must be a positive whole number, got "0"');
   expect(message).toContain('PUNCTUAL_LOG_LEVEL: must be one of DEBUG, INFO, WARN, ERROR, got "loud"');
-  expect(message).toContain('PUNCTUAL_ANNOUNCE.1: must be a list of started, succeeded, retrying, got "ended"');
+  expect(message).toContain('PUNCTUAL_ANNOUNCE.1: must be a JSON list of started, succeeded, retrying, got "ended"');
 });
 
 test.each([

@@ -1,0 +1,80 @@
+import type { TableV2 } from "aws-cdk-lib/aws-dynamodb";
+import type { IEventBus } from "aws-cdk-lib/aws-events";
+import { type IGrantable, PolicyStatement } from "aws-cdk-lib/aws-iam";
+import type { IQueue } from "aws-cdk-lib/aws-sqs";
+import { DEAD_LETTER_INDEX, DUE_INDEX } from "../runtime/names.ts";
+import type { Functions } from "./functions.ts";
+
+/** What the functions work on. */
+export interface Resources {
+  readonly schedules: TableV2;
+  readonly occurrences: TableV2;
+  /** Every queue that runs go to. */
+  readonly runQueues: readonly IQueue[];
+  readonly deadLetterQueue: IQueue;
+  readonly eventBus: IEventBus;
+}
+
+/**
+ * Gives each function exactly the actions its part of the engine makes, on exactly the tables, indexes and queues it makes
+ * them on; what the event sources need they bring themselves.
+ *
+ * Batches go through PartiQL, whose statements are actions of their own (Amazon DynamoDB Developer Guide, "IAM security
+ * policies with PartiQL for DynamoDB"); a transaction needs the actions of its parts. Every function reads one item of
+ * Occurrences to hear what time it is there.
+ */
+export function grantPermissions(functions: Functions, resources: Resources): void {
+  const { dispatcher, consumer, reconciler, notifier } = functions;
+  const { schedules, occurrences, runQueues, deadLetterQueue, eventBus } = resources;
+
+  allow(dispatcher, READ_ITEMS, [schedules.tableArn]);
+  allow(
+    dispatcher,
+    [...READ_ITEMS, ...WRITE_ROWS, ...INSERT_ROWS, ...QUERY, ...KEEP_HIGH_WATER],
+    [occurrences.tableArn],
+  );
+  allow(dispatcher, QUERY, [indexArn(occurrences, DUE_INDEX)]);
+  allow(
+    dispatcher,
+    SEND,
+    runQueues.map(({ queueArn }) => queueArn),
+  );
+
+  allow(consumer, [...READ_ITEMS, ...WRITE_ROWS], [occurrences.tableArn]);
+  // A message that nobody can read is set aside there.
+  allow(consumer, SEND, [deadLetterQueue.queueArn]);
+
+  allow(
+    reconciler,
+    [...READ_ITEMS, "dynamodb:Scan", ...WRITE_STATUS, "dynamodb:ConditionCheckItem"],
+    [schedules.tableArn],
+  );
+  allow(
+    reconciler,
+    [...READ_ITEMS, ...WRITE_ROWS, ...INSERT_ROWS, ...QUERY, ...KEEP_HIGH_WATER, "dynamodb:DeleteItem"],
+    [occurrences.tableArn],
+  );
+  allow(reconciler, QUERY, [indexArn(occurrences, DEAD_LETTER_INDEX)]);
+  // Its sweep announces what the notifier never did.
+  for (const announcer of [reconciler, notifier]) {
+    allow(announcer, SEND, [deadLetterQueue.queueArn]);
+    allow(announcer, ["events:PutEvents"], [eventBus.eventBusArn]);
+  }
+
+  allow(notifier, [...READ_ITEMS, ...WRITE_ROWS], [occurrences.tableArn]);
+}
+
+const READ_ITEMS = ["dynamodb:GetItem", "dynamodb:BatchGetItem"];
+const QUERY = ["dynamodb:Query"];
+const INSERT_ROWS = ["dynamodb:PartiQLInsert"];
+const WRITE_ROWS = ["dynamodb:PartiQLUpdate"];
+/** The most shards ever in use stand on a row of Occurrences. */
+const KEEP_HIGH_WATER = ["dynamodb:UpdateItem"];
+const WRITE_STATUS = ["dynamodb:UpdateItem"];
+const SEND = ["sqs:SendMessage"];
+
+const indexArn = ({ tableArn }: TableV2, name: string): string => `${tableArn}/index/${name}`;
+
+const allow = ({ grantPrincipal }: IGrantable, actions: readonly string[], resources: readonly string[]): void => {
+  grantPrincipal.addToPrincipalPolicy(new PolicyStatement({ actions: [...actions], resources: [...resources] }));
+};
