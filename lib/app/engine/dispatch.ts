@@ -94,6 +94,7 @@ async function everyPoll(
     let worked = false;
     try {
       worked = await look(now);
+      engine.metrics.count("Heartbeats");
     } catch (error) {
       if (error instanceof ClockUnavailableError) throw error;
       engine.metrics.count("StoreFailures");
