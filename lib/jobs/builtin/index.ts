@@ -2,7 +2,7 @@ import type { EventBus } from "../../app/ports.ts";
 import type { JobMap } from "../types.ts";
 import { createEventJob } from "./event.ts";
 import { createHttpJob, type HttpJobOptions } from "./http/job.ts";
-import { log } from "./log.ts";
+import { logJob } from "./log.ts";
 
 /** What a deployment gives the built-in jobs. */
 export interface BuiltinJobsOptions {
@@ -13,7 +13,7 @@ export interface BuiltinJobsOptions {
 
 /** The built-in jobs by name: `log`, `http` and, with a bus, `event`. */
 export const createBuiltinJobs = ({ http = {}, bus }: BuiltinJobsOptions = {}): JobMap => ({
-  log,
+  log: logJob,
   http: createHttpJob(http),
   ...(bus && { event: createEventJob(bus) }),
 });

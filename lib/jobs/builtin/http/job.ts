@@ -32,17 +32,22 @@ const RESERVED_HEADERS: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-const headerName = z
-  .string()
-  .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "must be a header name")
-  .refine((name) => !RESERVED_HEADERS.has(name.toLowerCase()), "must not be a header that is set for every request");
+const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
+
+const headerValue = z.string("must be text").regex(/^[\t -~\u0080-\u00FF]*$/, "must be a header's text");
+
+const headersSchema = z.record(z.string(), headerValue, "must be an object").superRefine((headers, context) => {
+  for (const name of Object.keys(headers)) {
+    const report = (message: string) => context.addIssue({ code: "custom", path: [name], message });
+    if (!HEADER_NAME.test(name)) report("must be a header name");
+    if (RESERVED_HEADERS.has(name.toLowerCase())) report("must not be set: every request has its own");
+  }
+});
 
 const payloadSchema = z.strictObject({
   url: z.url({ protocol: /^https?$/, error: "must be an http or https URL" }),
   method: z.enum(["POST", "PUT", "PATCH", "DELETE", "GET"], "must be POST, PUT, PATCH, DELETE or GET").default("POST"),
-  headers: z
-    .record(headerName, z.string("must be text").regex(/^[\t -~\u0080-\u00FF]*$/, "must be a header's text"))
-    .default({}),
+  headers: headersSchema.default({}),
   /** Sent as JSON. */
   body: z.json().optional(),
 });
