@@ -5,7 +5,12 @@ import { keyAt, newBackfill, newHead, newStandIn } from "../../core/new-occurren
 import { isHead, type MisfireDecision, type Occurrence } from "../../core/occurrence.ts";
 import type { Schedule } from "../../core/schedule.ts";
 import type { CatchUp } from "../../core/visit.ts";
-import type { Engine } from "./engine.ts";
+import type { Engine, EngineSettings } from "./engine.ts";
+
+/** The part of an engine that carries chains on: whoever takes a head needs it, and nothing more. */
+export interface ChainEngine extends Pick<Engine, "occurrences" | "clock" | "logger" | "metrics"> {
+  readonly settings: Pick<EngineSettings, "shards">;
+}
 
 /** A firing that a schedule's chain should go on with. */
 export interface Wanted {
@@ -24,7 +29,7 @@ const WALK_PAGES_MAX = 40;
  * with a deterministic identity, so that whoever else does the same, or did it and crashed, changes nothing. Answers per
  * item whether the chain now goes on (also where the schedule has no further firing).
  */
-export async function ensureHeads(engine: Engine, wanted: readonly Wanted[]): Promise<readonly boolean[]> {
+export async function ensureHeads(engine: ChainEngine, wanted: readonly Wanted[]): Promise<readonly boolean[]> {
   if (wanted.length === 0) return [];
   const { occurrences, clock, settings } = engine;
   const rows = wanted.map(({ schedule, firing, misfire }) =>
@@ -59,7 +64,7 @@ export async function ensureHeads(engine: Engine, wanted: readonly Wanted[]): Pr
 }
 
 /** The chain goes on past instants whose rows are no heads (ran, cancelled, backfilled), to the first that is free or is a head. */
-async function walkOn(engine: Engine, { schedule, firing }: Wanted): Promise<boolean> {
+async function walkOn(engine: ChainEngine, { schedule, firing }: Wanted): Promise<boolean> {
   let next: Firing | undefined = firing;
   let cursor: string | undefined;
   for (let page = 0; page < WALK_PAGES_MAX; page += 1) {

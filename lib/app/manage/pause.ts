@@ -1,0 +1,60 @@
+import { countFirings } from "../../core/firing/index.ts";
+import { fromIso, type Instant } from "../../core/instant.ts";
+import { pauseNote } from "../../core/schedule.ts";
+import { ScheduleNotFoundError } from "./errors.ts";
+import type { Manager } from "./manager.ts";
+import { requireSchedule, type StandingSchedule } from "./schedules.ts";
+
+/** Who pauses, and why. */
+export interface PauseOptions {
+  readonly by?: string;
+  readonly note?: string;
+}
+
+/** The firings that a pause left out, counted up to a bound: with `more`, `count` reads "more than". */
+export interface MissedFirings {
+  readonly count: number;
+  readonly more: boolean;
+  readonly from: Instant;
+  readonly to: Instant;
+}
+
+/** What became of a resume. `missed` is absent where the item does not say since when it was paused. */
+export type ResumeOutcome =
+  | { readonly kind: "resumed"; readonly missed?: MissedFirings }
+  | { readonly kind: "not-paused" };
+
+/** Counting what was missed stops here. */
+const MISSED_COUNT_MAX = 10_000;
+
+/**
+ * Stops a schedule's firings until it is resumed; what was already claimed finishes. One that is paused keeps its first
+ * pause. Throws `ScheduleNotFoundError`.
+ */
+export async function pauseSchedule(
+  { schedules, clock }: Manager,
+  scheduleId: string,
+  { by, note }: PauseOptions = {},
+): Promise<"paused" | "already-paused"> {
+  const pause = { at: clock.now(), ...(by !== undefined && { by }), ...(note !== undefined && { note }) };
+  const verdict = await schedules.pause(scheduleId, pause);
+  if (verdict === "missing") throw new ScheduleNotFoundError(scheduleId);
+  return verdict === "written" ? "paused" : "already-paused";
+}
+
+/** Lets a schedule fire again from now on, and says what it missed. Throws `ScheduleNotFoundError`. */
+export async function resumeSchedule(manager: Manager, scheduleId: string): Promise<ResumeOutcome> {
+  const before = await requireSchedule(manager, scheduleId);
+  const now = manager.clock.now();
+  const verdict = await manager.schedules.resume(scheduleId, now);
+  if (verdict === "missing") throw new ScheduleNotFoundError(scheduleId);
+  if (verdict === "unchanged") return { kind: "not-paused" };
+  const missed = missedSince(before, now);
+  return { kind: "resumed", ...(missed && { missed }) };
+}
+
+function missedSince({ item, parsed }: StandingSchedule, to: Instant): MissedFirings | undefined {
+  const from = fromIso(pauseNote(item)?.at ?? "");
+  if (from === undefined || parsed.kind === "invalid" || !parsed.schedule.enabled) return undefined;
+  return { ...countFirings(parsed.schedule.timing, from, to, MISSED_COUNT_MAX), from, to };
+}
