@@ -91,9 +91,32 @@ export interface OccurrenceStore {
    * as it was read (`undefined`: still absent).
    */
   removeHead(head: DueRow, scheduleAsRead: ScheduleItem | undefined): Promise<"removed" | "refused">;
+  /** The gates of schedules whose runs must not overlap, consistently; one that nobody passed yet is missing. */
+  readGates(scheduleIds: readonly string[]): Promise<readonly ReadVerdict<Gate>[]>;
+  /** Passes gates: names `holder` as the one whose turn it is, only where the gate is still as it was read. */
+  passGates(passages: readonly GatePassage[]): Promise<readonly GateVerdict[]>;
   /** The most shards ever in use, at least `shards`, which is recorded if it is the most. */
   shardHighWater(shards: number): Promise<number>;
 }
+
+/** Whose turn it is among a schedule's runs, by `firing`, and how many turns were taken. */
+export interface Gate {
+  readonly holder: string;
+  readonly turns: number;
+}
+
+/** A turn to be taken. `asRead` is `undefined` for a gate that was missing. */
+export interface GatePassage {
+  readonly scheduleId: string;
+  readonly asRead: Gate | undefined;
+  readonly holder: string;
+}
+
+/** What became of a passage. After `unknown` it may be the holder's turn: its next visit finds out. */
+export type GateVerdict =
+  | { readonly kind: "passed" }
+  | { readonly kind: "refused" }
+  | { readonly kind: "failed" | "unknown"; readonly error: Error };
 
 /** An item of the Schedules table as plain JavaScript values, exactly as it was read. */
 export type ScheduleItem = Readonly<Record<string, unknown>> & { readonly scheduleId: string };

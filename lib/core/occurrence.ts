@@ -104,6 +104,7 @@ export interface DueRow extends OccurrenceKey {
   readonly queue: string;
   readonly suspect?: boolean;
   readonly misfire?: MisfireDecision;
+  readonly overlap: ScheduleSnapshot["overlap"];
 }
 
 /** The attributes of {@link DueRow} beyond the keys of table and index: what the due index must project. */
@@ -123,6 +124,7 @@ export const DUE_INDEX_ATTRIBUTES = [
   "queue",
   "suspect",
   "misfire",
+  "overlap",
 ] as const satisfies readonly (keyof DueRow)[];
 
 /** A whole row of the Occurrences table. */

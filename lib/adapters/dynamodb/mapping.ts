@@ -48,6 +48,7 @@ const dueShape = {
   queue: text,
   suspect: z.exactOptional(z.boolean()),
   misfire: z.exactOptional(misfireDecision),
+  overlap: z.enum(["allow", "skip", "wait", "replace"]),
 };
 
 const logEntry = z.object({
@@ -81,7 +82,6 @@ const occurrence: z.ZodType<Occurrence> = z.object({
     graceSeconds: number,
     catchupWindowSeconds: number,
   }),
-  overlap: z.enum(["allow", "skip", "wait", "replace"]),
   log: z.array(logEntry),
   createdAt: at,
   claimedAt: z.exactOptional(at),
@@ -117,7 +117,8 @@ export const occurrenceFrom = (item: Item): Mapped<Occurrence> => mapped(occurre
 /** An item of the Schedules table, unvalidated but for its key: what it says is `parseSchedule`'s to judge. */
 export const scheduleItemFrom = (item: Item): Mapped<ScheduleItem> => mapped(scheduleItem, item);
 
-function mapped<Row>(schema: z.ZodType<Row>, item: Item): Mapped<Row> {
+/** An item as `schema` reads it. */
+export function mapped<Row>(schema: z.ZodType<Row>, item: Item): Mapped<Row> {
   const plain = plainItem(item);
   const parsed = schema.safeParse(plain);
   if (parsed.success) return { kind: "row", row: parsed.data };

@@ -1,6 +1,7 @@
 import type { InsertVerdict, OccurrenceStore, OccurrenceWrite, WriteVerdict } from "../../app/ports.ts";
 import { formatKey, type Occurrence } from "../../core/occurrence.ts";
 import { insertStatement, updateStatement } from "./conditions.ts";
+import { passGates, readGates } from "./gates.ts";
 import { shardHighWater } from "./high-water.ts";
 import { occurrenceFrom } from "./mapping.ts";
 import { deadLetters, due, history, readOccurrences } from "./occurrence-reads.ts";
@@ -17,6 +18,8 @@ export const createOccurrenceStore = (options: DynamoDbStoreOptions): Occurrence
   history: (query) => history(options, query),
   deadLetters: (query) => deadLetters(options, query),
   removeHead: (head, scheduleAsRead) => removeHead(options, head, scheduleAsRead),
+  readGates: (scheduleIds) => readGates(options, scheduleIds),
+  passGates: (passages) => passGates(options, passages),
   shardHighWater: (shards) => shardHighWater(options, shards),
 });
 

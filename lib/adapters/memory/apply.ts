@@ -48,4 +48,5 @@ export const dueRowOf = (row: Occurrence): DueRow => ({
   queue: row.queue,
   ...(row.suspect !== undefined && { suspect: row.suspect }),
   ...(row.misfire !== undefined && { misfire: row.misfire }),
+  overlap: row.overlap,
 });

@@ -1,4 +1,4 @@
-import type { OccurrenceStore, OccurrenceWrite, ScheduleItem, WriteVerdict } from "../../app/ports.ts";
+import type { Gate, OccurrenceStore, OccurrenceWrite, ScheduleItem, WriteVerdict } from "../../app/ports.ts";
 import { INTERNAL_PREFIX } from "../../app/reserved.ts";
 import { guardHolds } from "../../core/guard.ts";
 import { formatKey, isHead, type Occurrence } from "../../core/occurrence.ts";
@@ -13,6 +13,7 @@ export function createMemoryOccurrenceStore(
   schedules: MemoryTable<ScheduleItem>,
 ): OccurrenceStore {
   const due = dueKeys(table);
+  const gates = new Map<string, Gate>();
   let highWater = 0;
   return {
     insert: async (rows) =>
@@ -51,6 +52,18 @@ export function createMemoryOccurrenceStore(
       table.delete(key);
       return "removed";
     },
+    readGates: async (scheduleIds) =>
+      scheduleIds.map((scheduleId) => {
+        const row = gates.get(scheduleId);
+        return row === undefined ? { kind: "missing" } : { kind: "found", row };
+      }),
+    passGates: async (passages) =>
+      passages.map(({ scheduleId, asRead, holder }) => {
+        const standing = gates.get(scheduleId);
+        if (standing?.holder !== asRead?.holder || standing?.turns !== asRead?.turns) return { kind: "refused" };
+        gates.set(scheduleId, { holder, turns: (standing?.turns ?? 0) + 1 });
+        return { kind: "passed" };
+      }),
     shardHighWater: async (shards) => {
       highWater = Math.max(highWater, shards);
       return highWater;

@@ -1,6 +1,6 @@
 import { errorMessage, formatProblems } from "../../core/errors.ts";
 import type { DueRow } from "../../core/occurrence.ts";
-import { parseSchedule } from "../../core/schedule.ts";
+import { parseSchedule, type ScheduleSnapshot } from "../../core/schedule.ts";
 import type { OccurrenceEvent } from "../../core/transition.ts";
 import {
   type CatchUp,
@@ -22,22 +22,20 @@ export interface Plan {
 }
 
 /** A row with its schedule as it stands now, and what that means for it. */
-interface Decided {
+export interface Decided {
   readonly row: DueRow;
   readonly reading: ScheduleReading;
   readonly decision: HeadDecision;
 }
 
 /**
- * Decides rows that depend on their schedule as it stands now: heads, and rows that carry a catch-up. What must stand before
- * a row is touched (its successor, the missed firings behind it) is inserted here; a row of which that failed is left out.
- * `ended`: schedules that have no further firing.
+ * Plans rows whose schedules were read. What must stand before a row is touched (its successor, the missed firings behind it)
+ * is inserted here; a row of which that failed is left out. `ended`: schedules that have no further firing.
  */
-export async function planBySchedule(
+export async function planDecided(
   engine: Engine,
-  rows: readonly DueRow[],
+  decided: readonly Decided[],
 ): Promise<{ plans: Plan[]; ended: string[] }> {
-  const decided = await decideRows(engine, rows);
   const successors = decided.flatMap(({ row, reading, decision }) =>
     reading.kind === "found" && decision.kind !== "decide" && decision.successor !== undefined
       ? [{ row, schedule: reading.schedule, ...decision.successor }]
@@ -59,7 +57,8 @@ export async function planBySchedule(
   };
 }
 
-async function decideRows(engine: Engine, rows: readonly DueRow[]): Promise<Decided[]> {
+/** Decides rows that depend on their schedule as it stands now: heads, and rows that carry a catch-up. */
+export async function decideRows(engine: Engine, rows: readonly DueRow[]): Promise<Decided[]> {
   const scheduleIds = [...new Set(rows.map((row) => row.scheduleId))];
   if (scheduleIds.length === 0) return [];
   const verdicts = await engine.schedules.read(scheduleIds);
@@ -72,6 +71,10 @@ async function decideRows(engine: Engine, rows: readonly DueRow[]): Promise<Deci
     return [{ row, reading, decision }];
   });
 }
+
+/** The overlap policy by which a row takes its turn: a head's schedule's as it stands, any other row's own. */
+export const overlapOf = ({ row, reading }: Decided): ScheduleSnapshot["overlap"] =>
+  reading.kind === "found" && !carriesCatchUp(row) ? reading.schedule.snapshot.overlap : row.overlap;
 
 /** A caught-up row runs from its snapshot, whatever its schedule says by now. */
 const carried = (catchUp: CatchUp | undefined): HeadDecision => ({ kind: "run", ...(catchUp && { catchUp }) });

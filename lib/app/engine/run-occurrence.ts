@@ -2,13 +2,14 @@ import { errorMessage } from "../../core/errors.ts";
 import { type Instant, plusMs } from "../../core/instant.ts";
 import { LEASES } from "../../core/lease.ts";
 import type { OccurrenceMessage } from "../../core/message.ts";
-import { formatKey, type Occurrence, type RecordedError } from "../../core/occurrence.ts";
+import { formatKey, isTerminal, type Occurrence, type RecordedError } from "../../core/occurrence.ts";
 import { retryDelayMs } from "../../core/retry.ts";
 import { type OccurrenceEvent, startTransition, transition } from "../../core/transition.ts";
 import type { Host } from "../ports.ts";
 import type { Engine } from "./engine.ts";
 import { LeaseKeeper, momentOf } from "./lease-keeper.ts";
 import { writeSettled } from "./settle.ts";
+import { bringForward } from "./turns.ts";
 
 /** How long a job whose signal aborted is given to come to an end before it is left behind. */
 export const ABORT_GRACE_MS = 1_000;
@@ -88,6 +89,7 @@ export async function runOccurrence(runner: Runner, message: OccurrenceMessage):
   const reported = keeper.lost.aborted ? "stale" : await report(runner, row, owner, execution);
   keeper.stop();
   await renewals;
+  if (reported !== "stale") await letNextRun(runner.engine, reported);
   if (reported === "stale") {
     metrics.count("StaleReports");
     runner.engine.logger.warn("a report came too late and changed nothing", {
@@ -175,7 +177,7 @@ async function report(
   row: Occurrence,
   owner: string,
   execution: Execution,
-): Promise<"reported" | "stale"> {
+): Promise<Occurrence | "stale"> {
   const event = reportOf(engine, row, owner, execution);
   const isMine = (seen: Occurrence) =>
     seen.log.some((entry) => entry.token === row.fencingToken && entry.endedAt !== undefined);
@@ -186,12 +188,22 @@ async function report(
     const [verdict] = await writeSettled(engine, [{ key, guard: next.guard, change: next.change, isMine }]);
     if (verdict?.kind === "applied") {
       recordOutcome(engine, row, verdict.row, execution);
-      return "reported";
+      return verdict.row;
     }
     if (verdict?.kind === "refused") return "stale";
     await host.sleep(Math.min(WRITE_PAUSE_MS * 2 ** (attempt - 1), LEASES.renewEveryMs));
   }
   return "stale";
+}
+
+/** A run that waits for this one's end is due now. Where this fails it looks again by itself, within a minute. */
+async function letNextRun(engine: Engine, ended: Occurrence): Promise<void> {
+  if (!isTerminal(ended.status)) return;
+  try {
+    await bringForward(engine, ended);
+  } catch (error) {
+    engine.logger.warn("a run that waits for its turn could not be brought forward", { error: errorMessage(error) });
+  }
 }
 
 function reportOf(engine: Engine, row: Occurrence, owner: string, execution: Execution): OccurrenceEvent {

@@ -1,11 +1,13 @@
 import type { Instant } from "../../core/instant.ts";
 import { type DueRow, formatKey, type Occurrence } from "../../core/occurrence.ts";
+import type { Turn } from "../../core/overlap.ts";
 import { transition } from "../../core/transition.ts";
-import { visit } from "../../core/visit.ts";
+import { type Visit, visit } from "../../core/visit.ts";
 import type { Engine } from "./engine.ts";
-import { endSchedules, type Plan, planBySchedule } from "./plan-by-schedule.ts";
+import { type Decided, decideRows, endSchedules, overlapOf, type Plan, planDecided } from "./plan-by-schedule.ts";
 import { type Claimed, sendClaimed } from "./send-claimed.ts";
 import { type SettleableWrite, writeSettled } from "./settle.ts";
+import { takeTurns } from "./turns.ts";
 
 /** What a visit came to. `moved`: rows that were written; the rest were stale, lost to another, or failed. */
 export interface VisitSummary {
@@ -18,22 +20,47 @@ export interface VisitSummary {
  */
 export async function visitRows(engine: Engine, rows: readonly DueRow[]): Promise<VisitSummary> {
   const now = engine.clock.now();
-  const scheduled: DueRow[] = [];
-  const plans: Plan[] = [];
-  for (const row of rows) {
-    const wanted = visit(row, now);
-    if (wanted === "nothing") continue;
-    if (wanted === "head" || wanted === "catch-up") scheduled.push(row);
-    else if (wanted === "claim" || wanted === "claim-again")
-      plans.push({ row, event: { type: wanted, owner: engine.newNonce() } });
-    else plans.push({ row, event: { type: wanted } });
-  }
-  const decided = await planBySchedule(engine, scheduled);
-  plans.push(...decided.plans);
-  const summary = await carryOut(engine, plans);
-  await endSchedules(engine, decided.ended);
+  const wanted = rows.map((row) => ({ row, visit: visit(row, now) }));
+  const of = (...visits: readonly Visit[]) => wanted.filter((one) => visits.includes(one.visit)).map(({ row }) => row);
+  const decided = await decideRows(engine, of("head", "catch-up"));
+  const runs = decided.filter(({ decision }) => decision.kind === "run");
+  const claims = of("claim");
+  const turns = await takeTurns(engine, [
+    ...runs.map((one) => ({ row: one.row, policy: overlapOf(one) })),
+    ...claims.map((row) => ({ row, policy: row.overlap })),
+  ]);
+  const bySchedule = await planDecided(
+    engine,
+    decided.flatMap((one) => inTurn(one, turns)),
+  );
+  const summary = await carryOut(engine, [
+    ...bySchedule.plans,
+    ...[...runs.map(({ row }) => row), ...claims].flatMap((row) => waitingPlan(row, turns.get(row))),
+    ...claims.flatMap((row) => (turns.get(row)?.kind === "go" ? [claimPlan(engine, row, "claim")] : [])),
+    ...of("claim-again").map((row) => claimPlan(engine, row, "claim-again")),
+    ...of("never-started").map((row): Plan => ({ row, event: { type: "never-started" } })),
+    ...of("worker-lost").map((row): Plan => ({ row, event: { type: "worker-lost" } })),
+  ]);
+  await endSchedules(engine, bySchedule.ended);
   return summary;
 }
+
+const claimPlan = ({ newNonce }: Engine, row: DueRow, type: "claim" | "claim-again"): Plan => ({
+  row,
+  event: { type, owner: newNonce() },
+});
+
+/** What is decided once it is known whose turn it is; nothing for a row that must wait. */
+function inTurn(one: Decided, turns: ReadonlyMap<DueRow, Turn>): Decided[] {
+  if (one.decision.kind !== "run") return [one];
+  const turn = turns.get(one.row);
+  if (turn?.kind === "go") return [one];
+  return turn?.kind === "skip" ? [{ ...one, decision: { ...one.decision, kind: "skip", reason: "overlap" } }] : [];
+}
+
+/** A row that must wait stays as it is, its successor not yet inserted: so a schedule's firings keep their order. */
+const waitingPlan = (row: DueRow, turn: Turn | undefined): Plan[] =>
+  turn?.kind === "wait" || turn?.kind === "replace" ? [{ row, event: { type: "defer", dueAt: turn.until } }] : [];
 
 async function carryOut(engine: Engine, plans: readonly Plan[]): Promise<VisitSummary> {
   const now = engine.clock.now();

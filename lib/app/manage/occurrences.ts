@@ -88,9 +88,9 @@ export async function operate(manager: Manager, key: OccurrenceKey, operation: O
     const decided = transition(row, operation.event, manager.clock.now(), manager.settings);
     if (decided.kind === "refused") throw new OccurrenceStateError(key, decided.reason);
     await operation.before?.(row);
-    const write = { key: { scheduleId: row.scheduleId, firing: row.firing }, ...decided };
+    const { guard, change } = decided;
     const isMine = (now: Occurrence) => operation.isDone(now, row);
-    const [verdict] = await writeSettled(manager, [{ ...write, isMine }]);
+    const [verdict] = await writeSettled(manager, [{ key, guard, change, isMine }]);
     if (verdict?.kind === "applied") return verdict.row;
     if (verdict?.kind === "failed" || verdict?.kind === "unknown") throw verdict.error;
   }
