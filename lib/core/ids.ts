@@ -5,9 +5,12 @@ import type { Instant } from "./instant.ts";
 /** The project's own UUID namespace (RFC 9562, section 6.6): fixed for ever, since every OccurrenceId follows from it. */
 const PROJECT_NAMESPACE = v5("punctual", NIL);
 
-/** The namespace of a schedule's OccurrenceIds: its own id where that is a UUID, else the UUIDv5 of its id. */
+/**
+ * The namespace of a schedule's OccurrenceIds: its own id where that is a UUID as RFC 9562 (section 4) writes one, in lower
+ * case, else the UUIDv5 of its id. One UUID in other letters is another schedule, and must not share identities with it.
+ */
 const namespaceOf = (scheduleId: string): string =>
-  validate(scheduleId) ? scheduleId : v5(scheduleId, PROJECT_NAMESPACE);
+  validate(scheduleId) && scheduleId === scheduleId.toLowerCase() ? scheduleId : v5(scheduleId, PROJECT_NAMESPACE);
 
 /**
  * The identity of a schedule's run at a nominal instant: UUIDv5 (RFC 9562, section 5.5) of the signed millisecond offset
