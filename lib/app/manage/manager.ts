@@ -1,6 +1,5 @@
 import { PAYLOAD_MAX_BYTES, type ScheduleLimits } from "../../core/schedule.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { Host } from "../ports.ts";
 
 /** What managing schedules and runs needs to know of a deployment. */
 export interface ManageSettings {
@@ -14,7 +13,6 @@ export interface ManageSettings {
 
 /** Everything the use cases of managing work with: the world behind ports, and the deployment's settings. */
 export interface Manager extends Pick<Engine, "occurrences" | "schedules" | "clock" | "logger" | "metrics"> {
-  readonly host: Pick<Host, "sleep">;
   readonly settings: ManageSettings;
 }
 

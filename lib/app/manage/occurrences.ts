@@ -1,3 +1,4 @@
+import { nextFiring } from "../../core/firing/index.ts";
 import {
   isHead,
   isTerminal,
@@ -5,15 +6,15 @@ import {
   type OccurrenceKey,
   type OccurrenceStatus,
 } from "../../core/occurrence.ts";
-import { parseSchedule } from "../../core/schedule.ts";
 import { type OccurrenceEvent, transition } from "../../core/transition.ts";
-import { decideHead, type ScheduleReading } from "../../core/visit.ts";
+import { successorAnchor } from "../../core/visit.ts";
 import { ensureHeads } from "../engine/chain.ts";
 import { writeSettled } from "../engine/settle.ts";
 import { StoreError } from "../errors.ts";
 import type { Page } from "../ports.ts";
 import { OccurrenceBusyError, OccurrenceNotFoundError, OccurrenceStateError } from "./errors.ts";
-import { limitsFor, type Manager, shardsOf } from "./manager.ts";
+import { type Manager, shardsOf } from "./manager.ts";
+import { readSchedules } from "./schedules.ts";
 
 /** How often a change is decided anew because the row moved on while it was decided. */
 const TRIES_MAX = 5;
@@ -113,21 +114,19 @@ export async function cancelOccurrence(manager: Manager, key: OccurrenceKey): Pr
   });
 }
 
-/** Whoever takes a head inserts its successor first: a crash in between leaves a successor, and no broken chain. */
+/**
+ * Whoever takes a head inserts its successor first: a crash in between leaves a successor, and no broken chain. A successor
+ * that is late itself meets the misfire policy on its own.
+ */
 async function carryOn(manager: Manager, head: Occurrence): Promise<void> {
-  const [read] = await manager.schedules.read([head.scheduleId]);
-  if (read === undefined || read.kind === "failed")
-    throw new StoreError(`schedule ${head.scheduleId} could not be read`, { cause: read?.error });
-  const reading = read.kind === "missing" ? read : readingOf(manager, read.row);
-  const { successor } = decideHead(head, reading, manager.clock.now());
-  if (reading.kind !== "found" || successor === undefined) return;
+  const [read] = await readSchedules(manager, [head.scheduleId]);
+  // A deleted schedule's chain ends; an unusable one's starts anew once it is mended.
+  if (read === undefined || read.parsed.kind === "invalid") return;
+  const { schedule } = read.parsed;
+  const firing = nextFiring(schedule.timing, successorAnchor(head, schedule, manager.clock.now()));
+  if (firing === undefined) return;
   const engine = { ...manager, settings: { shards: await shardsOf(manager) } };
-  const [standing] = await ensureHeads(engine, [{ schedule: reading.schedule, firing: successor }]);
+  const [standing] = await ensureHeads(engine, [{ schedule, firing }]);
   if (!standing)
     throw new StoreError(`the next firing of schedule ${head.scheduleId} could not be inserted; nothing is cancelled`);
-}
-
-function readingOf({ settings }: Manager, item: Readonly<Record<string, unknown>>): ScheduleReading {
-  const parsed = parseSchedule(item, limitsFor(settings, item));
-  return parsed.kind === "valid" ? { kind: "found", schedule: parsed.schedule } : { kind: "invalid" };
 }

@@ -1,0 +1,8 @@
+import { PunctualError } from "../core/errors.ts";
+
+/** The deployment to work with cannot be found: no names, no such stack or table, no local engine. */
+export class TargetError extends PunctualError {
+  constructor(message: string, options?: ErrorOptions) {
+    super("Target", message, options);
+  }
+}
