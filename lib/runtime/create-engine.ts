@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { EventBridgeClient } from "@aws-sdk/client-eventbridge";
 import { createDynamoDbClient } from "../adapters/dynamodb/client.ts";
 import { createOccurrenceStore } from "../adapters/dynamodb/occurrences.ts";
 import { createScheduleStore } from "../adapters/dynamodb/schedules.ts";
 import { createDynamoDbClock, type DynamoDbClock } from "../adapters/dynamodb/store-clock.ts";
+import { createEventBridgeClient } from "../adapters/eventbridge/client.ts";
 import { createEventBus } from "../adapters/eventbridge/event-bus.ts";
 import { createSqsClient } from "../adapters/sqs/client.ts";
 import { createMessageQueue } from "../adapters/sqs/message-queue.ts";
@@ -74,7 +74,7 @@ export function createEngine(
       deadLetterQueueUrl: deployed.deadLetterQueueUrl,
     }),
     bus: createEventBus({
-      client: new EventBridgeClient(at(eventbridgeEndpoint)),
+      client: createEventBridgeClient(at(eventbridgeEndpoint)),
       busName: deployed.eventBusName,
       source: EVENT_SOURCE,
     }),

@@ -1,7 +1,7 @@
 import { EventBridgeClient, type EventBridgeClientConfig } from "@aws-sdk/client-eventbridge";
 
 /** How long one PutEvents request may take before its answer counts as lost. */
-export const EVENTS_REQUEST_TIMEOUT_MS = 3_000;
+const REQUEST_TIMEOUT_MS = 3_000;
 
 /** How long a connection may take to stand. */
 const CONNECTION_TIMEOUT_MS = 1_000;
@@ -18,7 +18,7 @@ export const createEventBridgeClient = (
     cacheMiddleware: true,
     requestHandler: {
       connectionTimeout: CONNECTION_TIMEOUT_MS,
-      requestTimeout: EVENTS_REQUEST_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
       // Without it the SDK only warns and goes on waiting.
       throwOnRequestTimeout: true,
     },

@@ -6,19 +6,19 @@ import { batched, type Sized } from "../batched.ts";
 import { mapBounded } from "../bounded.ts";
 
 /** The most entries of one PutEvents request (Amazon EventBridge User Guide, "Amazon EventBridge quotas"). */
-export const EVENTS_BATCH_MAX = 10;
+const EVENTS_BATCH_MAX = 10;
 
 /**
  * The largest request, in bytes: source, detail type and detail of its entries, as UTF-8 (Amazon EventBridge User Guide, "Calculating
  * PutEvents event entry size"). EventBridge takes 1 MB since January 2026; 256 KB is what every bus, stand-in and target takes.
  */
-export const EVENTS_SIZE_MAX_BYTES = 262_144;
+const EVENTS_SIZE_MAX_BYTES = 262_144;
 
 /** How many requests are under way at once. */
 const LANES = 4;
 
 /** An event that did not get to the bus, or of which that is not known. */
-export class PublishError extends PunctualError {
+class PublishError extends PunctualError {
   constructor(busName: string, happened: string, cause?: unknown) {
     super("Publish", `event bus ${busName} ${happened}`, { cause });
   }

@@ -7,7 +7,7 @@ export const DEDUPLICATION_WINDOW_MS = 300_000;
 export const VISIBILITY_MAX_MS = 43_200_000;
 
 /** How many messages of a queue can be in flight; past it FIFO hands out none and says nothing (Amazon SQS Developer Guide, "Amazon SQS message quotas"). */
-export const IN_FLIGHT_MAX = 120_000;
+const IN_FLIGHT_MAX = 120_000;
 
 /** SQS's default retention: four days (as above). */
 const DEFAULT_RETENTION_MS = 345_600_000;

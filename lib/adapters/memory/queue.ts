@@ -13,7 +13,7 @@ import {
 } from "./fifo-queue.ts";
 
 /** How a queue of {@link createMemoryQueue} behaves. */
-export interface MemoryQueueOptions extends Omit<FifoQueueOptions, "redrive"> {
+interface MemoryQueueOptions extends Omit<FifoQueueOptions, "redrive"> {
   /** Receives after which SQS itself moves a message to `DEAD_LETTER_QUEUE`; it never does by default. */
   readonly maxReceiveCount?: number;
 }

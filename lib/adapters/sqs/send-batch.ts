@@ -11,7 +11,7 @@ import type { Outgoing } from "./outgoing.ts";
 export const SEND_TRIES = 2;
 
 /** SQS did not take a message, or did not say whether it did. `message` names the queue and SQS's own error. */
-export class SendError extends PunctualError {
+class SendError extends PunctualError {
   constructor(queue: string, happened: string, cause?: Error) {
     super("Send", `queue ${queue} ${happened}`, { cause });
   }

@@ -1,5 +1,5 @@
 /** Whether a URL may be called, and whether at any address or only at a public one. */
-export type Permission =
+type Permission =
   | { readonly kind: "allowed"; readonly anyAddress: boolean }
   | { readonly kind: "denied"; readonly reason: string };
 
