@@ -1,6 +1,5 @@
 import { errorMessage } from "../../core/errors.ts";
 import { type Instant, plusMs } from "../../core/instant.ts";
-import type { DueRow } from "../../core/occurrence.ts";
 import { ClockUnavailableError } from "../errors.ts";
 import type { Engine } from "./engine.ts";
 import { visitRows } from "./visit-rows.ts";
@@ -104,7 +103,7 @@ async function everyPoll(
   }
 }
 
-/** One pass over a shard, oldest first, past entries that turn out stale. Sleeps until each row's instant. */
+/** One pass over a shard, oldest first, past entries that turn out stale. Sleeps until each row's instant, then visits all that is due by then. */
 async function lookAt(engine: Engine, shard: number, until: Instant, signal: AbortSignal): Promise<{ moved: number }> {
   let moved = 0;
   let cursor: string | undefined;
@@ -115,26 +114,18 @@ async function lookAt(engine: Engine, shard: number, until: Instant, signal: Abo
       limit: PAGE_ROWS,
       ...(cursor !== undefined && { cursor }),
     });
-    for (const rows of byInstant(found.rows, engine.clock.now())) {
-      const dueAt = rows[0]?.dueAt;
-      if (dueAt !== undefined) await engine.clock.sleepUntil(dueAt, signal);
+    for (let rest = found.rows; rest.length > 0; ) {
+      const next = rest[0]?.dueAt;
+      if (next !== undefined) await engine.clock.sleepUntil(next, signal);
       if (signal.aborted) return { moved };
-      moved += (await visitRows(engine, rows)).moved;
+      const now = engine.clock.now();
+      const later = rest.findIndex(({ dueAt }) => dueAt !== undefined && dueAt > now);
+      const due = later === -1 ? rest : rest.slice(0, later);
+      moved += (await visitRows(engine, due)).moved;
+      rest = rest.slice(due.length);
     }
     cursor = found.cursor;
     if (cursor === undefined) break;
   }
   return { moved };
-}
-
-/** Rows in groups that fall due together: all that is due at `now`, then each later instant. */
-function byInstant(rows: readonly DueRow[], now: Instant): DueRow[][] {
-  const groups = new Map<number, DueRow[]>();
-  for (const row of rows) {
-    const instant = Math.max(row.dueAt ?? now, now);
-    const group = groups.get(instant);
-    if (group) group.push(row);
-    else groups.set(instant, [row]);
-  }
-  return [...groups.entries()].sort(([left], [right]) => left - right).map(([, group]) => group);
 }
