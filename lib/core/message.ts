@@ -66,6 +66,12 @@ export type DecodedMessage =
   | { readonly kind: "message"; readonly message: OccurrenceMessage }
   | { readonly kind: "malformed"; readonly problems: readonly Problem[] };
 
+/**
+ * How deep a body may nest: a payload comes out of an attribute, which nests at most 32 levels (Amazon DynamoDB Developer
+ * Guide, "Quotas: Nested attribute depth"), or from a caller. Checked before anything recurses into it.
+ */
+const NESTING_MAX_LEVELS = 100;
+
 /** Reads a message's body, or says what is wrong with it. Members it does not know are ignored. */
 export function decodeMessage(body: string): DecodedMessage {
   let value: unknown;
@@ -74,8 +80,18 @@ export function decodeMessage(body: string): DecodedMessage {
   } catch (error) {
     return { kind: "malformed", problems: [{ path: "", message: `must be JSON: ${String(error)}` }] };
   }
+  if (nestsDeeperThan(value, NESTING_MAX_LEVELS))
+    return { kind: "malformed", problems: [{ path: "", message: `must nest at most ${NESTING_MAX_LEVELS} levels` }] };
   const parsed = schema.safeParse(value);
   return parsed.success
     ? { kind: "message", message: parsed.data }
     : { kind: "malformed", problems: problemsOf(parsed.error, value) };
+}
+
+/** Level by level, since a stranger's body may nest deeper than any stack. */
+function nestsDeeperThan(value: unknown, levels: number): boolean {
+  let level = [value];
+  for (let depth = 0; depth <= levels && level.length > 0; depth += 1)
+    level = level.flatMap((member) => (typeof member === "object" && member !== null ? Object.values(member) : []));
+  return level.length > 0;
 }

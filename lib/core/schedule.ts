@@ -266,10 +266,14 @@ function timingPart(item: Readonly<Record<string, unknown>>, wrong: ReadonlySet<
   };
 }
 
+/** The deployment's queue of that name; a name like `constructor`, which every object answers to, is none by that. */
+const queueOf = (queueName: string, { queues }: ScheduleLimits) =>
+  Object.hasOwn(queues, queueName) ? queues[queueName] : undefined;
+
 function deploymentProblems(definition: ScheduleDefinition, limits: ScheduleLimits): Problem[] {
   const problems: Problem[] = [];
   const queueName = definition.queue ?? "default";
-  const queue = limits.queues[queueName];
+  const queue = queueOf(queueName, limits);
   const timeoutSeconds = definition.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS;
   if (queue === undefined) {
     const names = Object.keys(limits.queues).join(", ");
@@ -302,7 +306,7 @@ function snapshotOf(
   limits: ScheduleLimits,
 ): ScheduleSnapshot {
   const queueName = definition.queue ?? "default";
-  const queue = limits.queues[queueName];
+  const queue = queueOf(queueName, limits);
   const timeoutMaxSeconds = queue?.timeoutMaxSeconds ?? DEFAULT_TIMEOUT_SECONDS;
   return {
     scheduleVersion,

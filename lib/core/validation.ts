@@ -6,7 +6,9 @@ const SHOWN_MAX_CHARACTERS = 80;
 
 /** `value` as a message quotes it: JSON, cut to {@link SHOWN_MAX_CHARACTERS}. */
 export function shown(value: unknown): string {
-  const text = typeof value === "bigint" ? `${value}` : (JSON.stringify(value) ?? typeof value);
+  // JSON has no word for NaN and the infinities, nor for big integers.
+  const isNumber = typeof value === "number" || typeof value === "bigint";
+  const text = isNumber ? String(value) : (JSON.stringify(value) ?? typeof value);
   return text.length > SHOWN_MAX_CHARACTERS ? `${text.slice(0, SHOWN_MAX_CHARACTERS)}...` : text;
 }
 
