@@ -1,4 +1,5 @@
 import type { Dialect } from "./cron-fields.ts";
+import type { CronWording } from "./cron-words.ts";
 import { dateOf, dayNumber, daysInMonth, SHORTEST_MONTH_DAYS, weekdayOf } from "./gregorian.ts";
 import type { DstPolicy } from "./timing.ts";
 
@@ -12,8 +13,6 @@ export interface ValueSet {
 
 /** A cron expression without zone or policy: which wall-clock times match. */
 export interface CronExpression {
-  /** As written, blanks normalised. */
-  readonly text: string;
   /** What it means, letter for letter the same for all expressions that mean the same to a reader of cron: six or seven plain fields, `H` resolved. */
   readonly canonical: string;
   readonly seconds: ValueSet;
@@ -27,6 +26,7 @@ export interface CronExpression {
   readonly years?: readonly number[];
   /** Neither the minute nor the hour field starts with `*`: a statement of a time of day rather than of a pace. */
   readonly fixed: boolean;
+  readonly wording: CronWording;
   /** How the two day fields work together, for the description. */
   readonly dayRule: "any" | "one" | "both" | "either";
   readonly dialect: Dialect;

@@ -3,6 +3,7 @@ import { BoundedCache } from "./bounded-cache.ts";
 import { type CronExpression, matchingDays, valueSet } from "./calendar.ts";
 import { fieldsOf, type ParsedField, parseField } from "./cron-field.ts";
 import type { Dialect, Field } from "./cron-fields.ts";
+import { wordingOf } from "./cron-words.ts";
 import { canMatch, daysByShape } from "./month-days.ts";
 
 /** A cron expression read, or every sentence that is to be said about it. */
@@ -102,7 +103,7 @@ function dayRuleOf(monthDay: ParsedField, weekday: ParsedField): CronExpression[
   return monthDay.startsWithStar || weekday.startsWithStar ? "both" : "either";
 }
 
-function build(text: string, dialect: Dialect, fields: Map<Field, ParsedField>): CronExpression {
+function build(dialect: Dialect, fields: Map<Field, ParsedField>): CronExpression {
   const get = (field: Field): ParsedField => {
     const parsedField = fields.get(field);
     if (parsedField === undefined) throw new Error(`field ${field} must have been read`);
@@ -112,23 +113,23 @@ function build(text: string, dialect: Dialect, fields: Map<Field, ParsedField>):
   const [minute, hour] = [get("minute"), get("hour")];
   const [monthDay, month, weekday] = [get("day-of-month"), get("month"), get("day-of-week")];
   const year = fields.get("year");
-  const everyYear = year === undefined || year.canonical === "*";
+  const boundYear = year === undefined || year.canonical === "*" ? undefined : year;
+  const all = new Map<Field, ParsedField>([["second", second], ...fields]);
+  if (boundYear === undefined) all.delete("year");
   const days = daysByShape({
     monthDays: { values: monthDay.values, rules: monthDay.monthDayRules },
     weekdays: { values: weekday.values, rules: weekday.weekdayRules },
     both: monthDay.startsWithStar || weekday.startsWithStar,
   });
   return {
-    text,
-    canonical: [second, minute, hour, monthDay, month, weekday, ...(everyYear ? [] : [year])]
-      .map((field) => field.canonical)
-      .join(" "),
+    canonical: [...all.values()].map((field) => field.canonical).join(" "),
+    wording: wordingOf(all),
     seconds: valueSet(second.values, 59),
     minutes: valueSet(minute.values, 59),
     hours: valueSet(hour.values, 23),
     months: month.values.reduce((mask, value) => mask | (1 << (value - 1)), 0),
     days,
-    ...(everyYear ? {} : { years: [...year.values].sort((a, b) => a - b) }),
+    ...(boundYear === undefined ? {} : { years: [...boundYear.values].sort((a, b) => a - b) }),
     fixed: !minute.startsWithStar && !hour.startsWithStar,
     dayRule: dayRuleOf(monthDay, weekday),
     dialect,
@@ -150,7 +151,7 @@ function parse(text: string, scheduleId: string | undefined): CronResult {
   if (typeof layout === "string") return invalid(layout);
   const fields = readFields(layout, scheduleId);
   if (!(fields instanceof Map)) return invalid(...fields);
-  const expression = build(splitFields(text).join(" "), layout.dialect, fields);
+  const expression = build(layout.dialect, fields);
   if (canHappen(expression)) return { kind: "valid", expression };
   return invalid(`must be able to fire, got ${shown(text)}: none of its months ever has such a day`);
 }

@@ -29,22 +29,11 @@ const DAY_NOTES: Readonly<Record<CronExpression["dayRule"], string>> = {
   either: " (on days that match either day field)",
 };
 
-/** First and last value of the fields of a canonical expression, weekdays 0 to 6. */
-const WHOLE_FIELDS = ["0-59", "0-59", "0-23", "1-31", "1-12", "0-6"] as const;
-
-/** The expression as cronstrue reads it best: what steps through a whole field, or lists `*`, in its shortest form. */
-function shortest(canonical: string): string {
-  const shorten = (token: string, index: number): string => {
-    if (token.split(",").includes("*")) return "*";
-    const whole = WHOLE_FIELDS[index];
-    if (whole === undefined) return token;
-    return token === whole ? "*" : token.replace(new RegExp(`^${whole}/`), "*/");
-  };
-  return canonical.split(" ").map(shorten).join(" ");
+function cronWords({ calendar: { expression } }: CronTiming): string {
+  const { text, dayPhrases } = expression.wording;
+  const words = cronstrue.toString(text, { use24HourTimeFormat: true });
+  return [words, ...dayPhrases].join(", ") + DAY_NOTES[expression.dayRule];
 }
-
-const cronWords = ({ calendar: { expression } }: CronTiming): string =>
-  cronstrue.toString(shortest(expression.canonical), { use24HourTimeFormat: true }) + DAY_NOTES[expression.dayRule];
 
 const rateWords = ({ intervalMs, anchor, startAt }: RateTiming): string =>
   `Every ${durationWords(intervalMs / 1000).replace(/^1 (\w+)$/, "$1")}${startAt === undefined ? `, counted from ${toIso(anchor)}` : ""}`;
