@@ -14,6 +14,7 @@ import {
 } from "../app/manage/schedules.ts";
 import type { Page, ScheduleItem } from "../app/ports.ts";
 import { InvalidScheduleError } from "../core/errors.ts";
+import { DEFAULT_HISTORY_SECONDS } from "../core/lease.ts";
 import type { Occurrence } from "../core/occurrence.ts";
 import type { ScheduleDefinition } from "../core/schedule.ts";
 import { canonicalFiring, keyOf, type OccurrenceName } from "./names.ts";
@@ -113,6 +114,10 @@ export function createSchedulerClient(
     },
   };
 }
+
+/** What a put of these definitions would say where nothing is known of the deployment: any queue is taken to be there. */
+export const checkAnywhere = (definitions: readonly unknown[]): readonly CheckedDefinition[] =>
+  checkDefinitions(definitions, { historySeconds: DEFAULT_HISTORY_SECONDS });
 
 /** The items to write; throws `InvalidScheduleError` with the problems of all where any has one. */
 function validItems(checked: readonly CheckedDefinition[]): readonly ScheduleItem[] {

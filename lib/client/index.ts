@@ -1,4 +1,4 @@
-export type { CheckedDefinition } from "../app/manage/check.ts";
+export { authoredPart, type CheckedDefinition } from "../app/manage/check.ts";
 export type { DeadLetters } from "../app/manage/dead-letters.ts";
 export {
   InvalidArgumentError,
@@ -12,7 +12,7 @@ export type { OccurrenceQuery } from "../app/manage/occurrences.ts";
 export type { MissedFirings, PauseOptions, ResumeOutcome } from "../app/manage/pause.ts";
 export type { RunNowOptions, RunNowOutcome } from "../app/manage/run-now.ts";
 export type { PutOutcome, StandingSchedule } from "../app/manage/schedules.ts";
-export { createSchedulerClient, type ListOptions, type SchedulerClient } from "./client.ts";
+export { checkAnywhere, createSchedulerClient, type ListOptions, type SchedulerClient } from "./client.ts";
 export { type Connection, type ConnectOptions, connect } from "./connect.ts";
 export { TargetError } from "./errors.ts";
 export { keyOf, type OccurrenceName } from "./names.ts";

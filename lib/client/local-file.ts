@@ -9,12 +9,6 @@ import { TargetError } from "./errors.ts";
 /** Where the local engine says how it is reached, relative to the directory it was started in, for as long as it runs. */
 export const LOCAL_FILE = join(".punctual", "local.json");
 
-/** The stand-ins take any region and any keys; these say what they are. */
-export const LOCAL_ACCESS = {
-  region: "us-east-1",
-  credentials: { accessKeyId: "local", secretAccessKey: "local" },
-} as const;
-
 const schema = z.object(
   {
     dynamodb: z.url("must be DynamoDB's endpoint"),

@@ -1,8 +1,9 @@
 import type { ManageSettings } from "../app/manage/manager.ts";
 import { DEFAULT_HISTORY_SECONDS } from "../core/lease.ts";
+import { LOCAL_ENGINE } from "../core/local-engine.ts";
 import { ENVIRONMENT_NAMES, readEnvironment, type Settings } from "../runtime/env.ts";
 import { TargetError } from "./errors.ts";
-import { LOCAL_ACCESS, readLocalFile } from "./local-file.ts";
+import { readLocalFile } from "./local-file.ts";
 import { readStackOutputs, type StackAccess } from "./stack-outputs.ts";
 
 /** Which deployment is meant, in one of four ways, first come first served; and how AWS is reached, as the AWS CLI has it. */
@@ -66,12 +67,13 @@ export async function findTarget(options: TargetOptions): Promise<Target> {
 async function localTarget(directory: string): Promise<Target> {
   const { dynamodb, settings } = await readLocalFile(directory);
   const { schedulesTable, occurrencesTable } = settings;
+  const { region, credentials } = LOCAL_ENGINE;
   return {
     name: "local engine",
     schedulesTable,
     occurrencesTable,
     settings: settingsOf(settings),
-    access: { ...LOCAL_ACCESS, endpoint: dynamodb },
+    access: { region, credentials, endpoint: dynamodb },
   };
 }
 
