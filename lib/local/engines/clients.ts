@@ -1,12 +1,13 @@
 import { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import { DynamoDBStreamsClient } from "@aws-sdk/client-dynamodb-streams";
 import { SQSClient } from "@aws-sdk/client-sqs";
+import { LOCAL_ENGINE } from "../../core/local-engine.ts";
 
 /** The region the local engine pretends to be; any would do. */
-export const LOCAL_REGION = "us-east-1";
+export const LOCAL_REGION = LOCAL_ENGINE.region;
 
 /** Both stand-ins accept any key; these say what they are. */
-export const LOCAL_CREDENTIALS = { accessKeyId: "local", secretAccessKey: "local" };
+export const LOCAL_CREDENTIALS = LOCAL_ENGINE.credentials;
 
 /** Where the stand-ins listen. */
 export interface Endpoints {
@@ -38,13 +39,3 @@ export function createLocalClients(endpoints: Pick<Endpoints, "dynamodb" | "sqs"
     },
   };
 }
-
-/** The environment that sends an SDK client without settings of its own, in any language, to the stand-ins (AWS SDKs and Tools Reference Guide, "Service-specific endpoints"). */
-export const clientEnvironment = (endpoints: Endpoints): Record<string, string> => ({
-  AWS_REGION: LOCAL_REGION,
-  AWS_ACCESS_KEY_ID: LOCAL_CREDENTIALS.accessKeyId,
-  AWS_SECRET_ACCESS_KEY: LOCAL_CREDENTIALS.secretAccessKey,
-  AWS_ENDPOINT_URL_DYNAMODB: endpoints.dynamodb,
-  AWS_ENDPOINT_URL_SQS: endpoints.sqs,
-  AWS_ENDPOINT_URL_EVENTBRIDGE: endpoints.eventbridge,
-});

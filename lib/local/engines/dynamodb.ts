@@ -1,5 +1,6 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { LocalEngineError } from "../errors.ts";
 import { type GuardedChild, spawnGuarded } from "./child.ts";
@@ -46,15 +47,21 @@ export async function startDynamoDb(options: DynamoDbOptions = {}): Promise<Engi
   const dataDir = options.dataDir === undefined ? undefined : resolve(options.dataDir);
   if (dataDir !== undefined) await mkdir(dataDir, { recursive: true });
   const { kind, description, command, args } = await chooseCommand(port, dataDir, env);
-  const child = spawnGuarded(command, args, { env });
+  // It leaves a file with an id of its own in its working directory.
+  const cwd = dataDir ?? (await mkdtemp(join(tmpdir(), "punctual-dynamodb-")));
+  const child = spawnGuarded(command, args, { env, cwd });
+  const close = async (): Promise<void> => {
+    await child.close();
+    if (dataDir === undefined) await rm(cwd, { recursive: true, force: true });
+  };
   const endpoint = `http://${LOOPBACK}:${port}`;
   try {
     await untilReady(child, endpoint, port, START_TIMEOUT_MS[kind]);
   } catch (error) {
-    await child.close();
+    await close();
     throw error;
   }
-  return { endpoint, description, close: () => child.close() };
+  return { endpoint, description, close, ended: child.exited.then((code) => `${description} ended (${code})`) };
 }
 
 async function chooseCommand(port: number, dataDir: string | undefined, env: NodeJS.ProcessEnv): Promise<Command> {

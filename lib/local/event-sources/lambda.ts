@@ -41,7 +41,7 @@ export function createInvocable(
       const environment = idle.pop() ?? (await start());
       const timeoutMs = definition.timeoutSeconds * 1_000;
       const deadlineMs = performance.now() + timeoutMs;
-      const remainingMs = (): number => (signal.aborted ? 0 : Math.max(0, deadlineMs - performance.now()));
+      const remainingMs = (): number => (signal.aborted ? 0 : Math.max(0, Math.floor(deadlineMs - performance.now())));
       const context = createContext(definition, environment.logStreamName, remainingMs);
       const { promise: timedOut, reject } = rejection();
       const timer = setTimeout(() => {

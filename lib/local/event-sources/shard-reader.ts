@@ -22,6 +22,10 @@ export interface ShardReading {
   readonly batchSize: number;
   /** Delivers one batch; false means that it was not, because of the abort. */
   readonly deliver: (records: readonly ShardRecord[]) => Promise<boolean>;
+  /** An instant in epoch ms before which nothing that is unread can have been written, when one is known. */
+  readonly notBeforeMs: number | undefined;
+  /** Called with each answer of the stream, before it is delivered. */
+  readonly onRead: () => void;
   /** Called with the last sequence number of a batch that is done with. */
   readonly checkpoint: (sequenceNumber: string) => void;
 }
@@ -46,7 +50,7 @@ export async function readShard(
   report: Report,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const cursor: Cursor = { position: reading.from, iterator: undefined, tipAtMs: undefined };
+  const cursor: Cursor = { position: reading.from, iterator: undefined, tipAtMs: reading.notBeforeMs };
   let idlePauseMs = IDLE_PAUSE_MS.base;
   while (!signal.aborted) {
     try {
@@ -70,7 +74,7 @@ export async function readShard(
 interface Cursor {
   position: Position;
   iterator: string | undefined;
-  /** When a read was sent that found the end of the shard: what comes next was written later (epoch ms). */
+  /** When a read was sent that found the end of the shard, or the like: what comes next was written later (epoch ms). */
   tipAtMs: number | undefined;
 }
 
@@ -87,6 +91,7 @@ async function readBatch(
     new GetRecordsCommand({ ShardIterator: cursor.iterator, Limit: limit }),
     { abortSignal: signal },
   );
+  reading.onRead();
   const records = Records.map((record) => toShardRecord(record, reading.streamArn, cursor.tipAtMs));
   if (records.length < limit) cursor.tipAtMs = sentAtMs;
   const last = records.at(-1);

@@ -21,8 +21,14 @@ export interface EventSourceOptions {
   readonly signal: AbortSignal;
 }
 
+/** The event sources of a stack. */
+export interface EventSourcesRunning extends Running {
+  /** Resolves once every stream has been read for the first time. */
+  readonly ready: Promise<void>;
+}
+
 /** Sets every event source and rule of `stack` going; rules last, so that whatever they cause finds its readers. */
-export function startEventSources(stack: LocalStack, options: EventSourceOptions): Running {
+export function startEventSources(stack: LocalStack, options: EventSourceOptions): EventSourcesRunning {
   const { clients, checkpoints, report } = options;
   const stopping = new AbortController();
   const signal = AbortSignal.any([options.signal, stopping.signal]);
@@ -49,6 +55,7 @@ export function startEventSources(stack: LocalStack, options: EventSourceOptions
     ...stack.rules.map((rule) => tickRule(rule, targetOf, report, signal)),
   ];
   return {
+    ready: Promise.all(running.map((each) => ("ready" in each ? each.ready : undefined))).then(() => {}),
     stop: async () => {
       stopping.abort();
       await Promise.all(running.map((each) => each.stop()));

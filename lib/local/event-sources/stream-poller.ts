@@ -21,16 +21,26 @@ export interface StreamClients {
   readonly sqs: SQSClient;
 }
 
+/** A stream's event source. */
+export interface StreamRunning extends Running {
+  /** Resolves once the stream has been read for the first time: from then on new records are dated to the moment. */
+  readonly ready: Promise<void>;
+}
+
 /** Feeds a function from a table's change stream as Lambda's event source mapping does: shard by shard, parents before their children, in order. */
-export const pollStream = (
+export function pollStream(
   source: StreamSource,
   target: Invocable,
   clients: StreamClients,
   checkpoints: Checkpoints,
   report: Report,
   signal: AbortSignal,
-): Running =>
-  run(signal, async (stopping) => {
+): StreamRunning {
+  let onRead = (): void => {};
+  const ready = new Promise<void>((resolve) => {
+    onRead = resolve;
+  });
+  const running = run(signal, async (stopping) => {
     const exhausted = new Set<string>();
     const reading = new Map<string, Promise<void>>();
     let startingPosition: Position = { kind: source.startingPosition };
@@ -45,6 +55,8 @@ export const pollStream = (
         const shard: ShardReading = {
           shardId,
           from: sequenceNumber === undefined ? startingPosition : { kind: "AFTER", sequenceNumber },
+          notBeforeMs: sequenceNumber === undefined ? createdAtMs(source.streamArn) : undefined,
+          onRead,
           checkpoint: (last) => checkpoints.set(keyOf(source, shardId), last),
           ...shardWork(source, target, clients, report, shardId, stopping),
         };
@@ -60,7 +72,17 @@ export const pollStream = (
       await pause(SHARDS_REFRESH_MS, AbortSignal.any([stopping, nap.signal]));
     }
     await Promise.all(reading.values());
+    onRead();
   });
+  return { ready, stop: running.stop };
+}
+
+/** A stream's label, at the end of its ARN, is when it was created (Streams API Reference, "StreamDescription": StreamLabel). */
+function createdAtMs(streamArn: string): number | undefined {
+  const [, label] = /\/stream\/(.+)$/.exec(streamArn) ?? [];
+  const createdAtMs = Date.parse(`${label}Z`);
+  return Number.isNaN(createdAtMs) ? undefined : createdAtMs;
+}
 
 /** Two functions may read one stream, each at its own pace; and a table made anew has a new stream. */
 const keyOf = (source: StreamSource, shardId: string): string => `${source.logicalId} ${source.streamArn} ${shardId}`;

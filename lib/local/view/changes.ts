@@ -13,7 +13,8 @@ const SILENT: ReadonlySet<string> = new Set(["PENDING", "DISPATCHED", "RUNNING"]
 export function occurrenceChange(row: Occurrence, before: Occurrence | undefined, now: Instant): string | undefined {
   const again = row.status === "RETRYING" && row.attempts !== before?.attempts;
   if (SILENT.has(row.status) || (row.status === before?.status && !again)) return undefined;
-  return line(now, row.status, formatKey(row), ...details(row, now));
+  // As of the end of the attempt: by the time its line is printed a short delay would be over.
+  return line(now, row.status, formatKey(row), ...details(row, row.log.at(-1)?.endedAt ?? now));
 }
 
 /** The line that tells of a schedule's change, `undefined` when nothing that shows has changed. */

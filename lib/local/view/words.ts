@@ -32,7 +32,7 @@ export function details(row: Occurrence, now: Instant): string[] {
     ...(row.attempts > 0 ? [`attempt ${row.attempts}/${row.maxAttempts}`] : []),
     ...(lateMs === undefined ? [] : [`${duration(lateMs)} late`]),
     ...(row.status === "RETRYING" && row.dueAt !== undefined
-      ? [`again in ${duration(Math.max(0, row.dueAt - now))}`]
+      ? [row.dueAt > now ? `again in ${duration(row.dueAt - now)}` : "due again"]
       : []),
     ...(row.skipReason ? [row.skipReason] : []),
     ...(row.deadLetterReason ? [row.deadLetterReason] : []),

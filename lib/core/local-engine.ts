@@ -1,0 +1,11 @@
+/**
+ * Where the local engine listens unless told otherwise, and the region and keys it takes (it accepts any). Ports of its own:
+ * those of other stand-ins (8000, 4566, 9324) are often taken by one that already runs.
+ */
+export const LOCAL_ENGINE = {
+  dynamodbPort: 8077,
+  sqsPort: 8078,
+  host: "127.0.0.1",
+  region: "us-east-1",
+  credentials: { accessKeyId: "local", secretAccessKey: "local" },
+} as const;
