@@ -123,10 +123,15 @@ export interface Change {
   readonly remove?: readonly (keyof Occurrence)[];
 }
 
-/** The next state, as one conditional write; or why the event does not apply to the row as it was read. */
-export type Transition =
-  | { readonly kind: "write"; readonly guard: Guard; readonly change: Change }
-  | { readonly kind: "refused"; readonly reason: string };
+/** The next state, as one conditional write. */
+export interface TransitionWrite {
+  readonly kind: "write";
+  readonly guard: Guard;
+  readonly change: Change;
+}
+
+/** The write that an event becomes; or why it does not apply to the row as it was read. */
+export type Transition = TransitionWrite | { readonly kind: "refused"; readonly reason: string };
 
 /** The settings a transition depends on. */
 export interface TransitionSettings {
@@ -215,7 +220,7 @@ export function transition(
 export const startDeadline = (row: Pick<DueRow, "firstDueAt" | "startDeadlineSeconds">): Instant =>
   plusMs(row.firstDueAt, row.startDeadlineSeconds * 1000);
 
-const write = (guard: Guard, change: Change): Transition => ({ kind: "write", guard, change });
+const write = (guard: Guard, change: Change): TransitionWrite => ({ kind: "write", guard, change });
 
 /** The row is in the hands in which it was seen: state, token and holder. */
 const sameHolder = (row: DueRow): Guard => [
@@ -300,7 +305,7 @@ function release(row: DueRow, owner: string, now: Instant): Transition {
  * The start of an attempt, which its runner decides on the message alone: DISPATCHED at the message's own token, or
  * nothing. Any other row is somebody else's business, and its own `dueAt` recovers what must be recovered.
  */
-export function startTransition(event: Extract<OccurrenceEvent, { type: "start" }>, now: Instant): Transition {
+export function startTransition(event: Extract<OccurrenceEvent, { type: "start" }>, now: Instant): TransitionWrite {
   return write([statusIs("DISPATCHED"), tokenIs(event.token)], {
     set: { status: "RUNNING", owner: event.owner, startedAt: now, ...leased(now, LEASES.runLeaseMs) },
     appendLog: {

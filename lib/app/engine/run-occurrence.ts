@@ -1,6 +1,5 @@
 import { errorMessage } from "../../core/errors.ts";
 import { type Instant, plusMs } from "../../core/instant.ts";
-import { LEASES } from "../../core/lease.ts";
 import type { OccurrenceMessage } from "../../core/message.ts";
 import { formatKey, isTerminal, type Occurrence, type RecordedError } from "../../core/occurrence.ts";
 import { retryDelayMs } from "../../core/retry.ts";
@@ -8,14 +7,11 @@ import { type OccurrenceEvent, startTransition, transition } from "../../core/tr
 import type { Host } from "../ports.ts";
 import type { Engine } from "./engine.ts";
 import { LeaseKeeper, momentOf } from "./lease-keeper.ts";
-import { writeSettled } from "./settle.ts";
+import { writeUntilDecided } from "./settle.ts";
 import { bringForward } from "./turns.ts";
 
 /** How long a job whose signal aborted is given to come to an end before it is left behind. */
 export const ABORT_GRACE_MS = 1_000;
-/** Tries of a start or a report that the store does not take, and the pause after the first; it doubles each time. */
-const WRITE_TRIES = 5;
-const WRITE_PAUSE_MS = 200;
 
 /** What running a job came to. */
 export type Execution =
@@ -82,22 +78,32 @@ export async function runOccurrence(runner: Runner, message: OccurrenceMessage):
   metrics.count("Starts");
   if (row.kind === "scheduled" && row.attempts === 1) metrics.record("StartLatenessMs", clock.now() - row.scheduledFor);
   const renewals = keeper.run();
-  const startedMs = runner.host.monotonicMs();
+  try {
+    return await executeAndReport(runner, keeper, row, owner);
+  } finally {
+    keeper.stop();
+    await renewals;
+  }
+}
+
+/** Renewals go on until the report is in: a slow store must not cost the lease of work that is done. */
+async function executeAndReport(
+  runner: Runner,
+  keeper: LeaseKeeper,
+  row: Occurrence,
+  owner: string,
+): Promise<RunResult> {
+  const { engine, host } = runner;
+  const startedMs = host.monotonicMs();
   const { execution, abandoned } = await executeWithin(runner, keeper, row);
-  metrics.record("RunDurationMs", runner.host.monotonicMs() - startedMs);
-  // Renewals go on until the report is in: a slow store must not cost the lease of work that is done.
+  engine.metrics.record("RunDurationMs", host.monotonicMs() - startedMs);
   const reported = keeper.lost.aborted ? "stale" : await report(runner, row, owner, execution);
-  keeper.stop();
-  await renewals;
-  if (reported !== "stale") await letNextRun(runner.engine, reported);
   if (reported === "stale") {
-    metrics.count("StaleReports");
-    runner.engine.logger.warn("a report came too late and changed nothing", {
-      key: formatKey(row),
-      token: row.fencingToken,
-    });
+    engine.metrics.count("StaleReports");
+    engine.logger.warn("a report came too late and changed nothing", { key: formatKey(row), token: row.fencingToken });
     return { kind: "stale", abandoned };
   }
+  await letNextRun(engine, reported);
   return { kind: "reported", outcome: execution.kind, abandoned };
 }
 
@@ -114,23 +120,17 @@ async function start({ engine, host, logs }: Runner, message: OccurrenceMessage,
     owner,
     ...(logs !== undefined && { logs }),
   } as const;
-  for (let attempt = 1; attempt <= WRITE_TRIES; attempt += 1) {
-    const next = startTransition(event, engine.clock.now());
-    if (next.kind === "refused") return { kind: "hand-back", reason: next.reason };
-    const isMine = (row: Occurrence) => row.status === "RUNNING" && row.owner === owner;
-    const [verdict] = await writeSettled(engine, [{ key, guard: next.guard, change: next.change, isMine }]);
-    if (verdict?.kind === "applied") return { kind: "started", row: verdict.row };
-    if (verdict?.kind === "refused") {
-      engine.metrics.count("StaleMessages");
-      engine.logger.info("a message met no attempt that waits for it", {
-        key: formatKey(key),
-        token: message.fencingToken,
-      });
-      return { kind: "not-mine" };
-    }
-    await host.sleep(WRITE_PAUSE_MS * 2 ** (attempt - 1));
-  }
-  return { kind: "hand-back", reason: "the store did not take the start" };
+  const { guard, change } = startTransition(event, engine.clock.now());
+  const isMine = (row: Occurrence) => row.status === "RUNNING" && row.owner === owner;
+  const verdict = await writeUntilDecided(engine, host, { key, guard, change, isMine });
+  if (verdict === undefined) return { kind: "hand-back", reason: "the store did not take the start" };
+  if (verdict.kind === "applied") return { kind: "started", row: verdict.row };
+  engine.metrics.count("StaleMessages");
+  engine.logger.info("a message met no attempt that waits for it", {
+    key: formatKey(key),
+    token: message.fencingToken,
+  });
+  return { kind: "not-mine" };
 }
 
 /** Runs the job until it ends, its time is up, its lease is lost or the runner shuts down; a deaf job is left behind. */
@@ -162,7 +162,9 @@ async function executeWithin(
     await host.sleep(ABORT_GRACE_MS, ended.signal);
   });
   const execution = await Promise.race([job, clockwork.then(() => (ended.signal.aborted ? job : undefined))]);
-  if (execution !== undefined && !signal.aborted) return { execution, abandoned: false };
+  // What is done when the runner shuts down is done.
+  const done = execution?.kind === "succeeded" && !timeUp.signal.aborted && !keeper.lost.aborted;
+  if (execution !== undefined && (done || !signal.aborted)) return { execution, abandoned: false };
   const aborted = { kind: "failed", error: abortedBy(signal), permanent: false } as const;
   return { execution: aborted, abandoned: execution === undefined };
 }
@@ -178,22 +180,17 @@ async function report(
   owner: string,
   execution: Execution,
 ): Promise<Occurrence | "stale"> {
-  const event = reportOf(engine, row, owner, execution);
-  const isMine = (seen: Occurrence) =>
-    seen.log.some((entry) => entry.token === row.fencingToken && entry.endedAt !== undefined);
-  for (let attempt = 1; attempt <= WRITE_TRIES; attempt += 1) {
-    const next = transition(row, event, engine.clock.now(), engine.settings);
-    if (next.kind === "refused") return "stale";
-    const key = { scheduleId: row.scheduleId, firing: row.firing };
-    const [verdict] = await writeSettled(engine, [{ key, guard: next.guard, change: next.change, isMine }]);
-    if (verdict?.kind === "applied") {
-      recordOutcome(engine, row, verdict.row, execution);
-      return verdict.row;
-    }
-    if (verdict?.kind === "refused") return "stale";
-    await host.sleep(Math.min(WRITE_PAUSE_MS * 2 ** (attempt - 1), LEASES.renewEveryMs));
-  }
-  return "stale";
+  const next = transition(row, reportOf(engine, row, owner, execution), engine.clock.now(), engine.settings);
+  if (next.kind === "refused") return "stale";
+  const verdict = await writeUntilDecided(engine, host, {
+    key: { scheduleId: row.scheduleId, firing: row.firing },
+    guard: next.guard,
+    change: next.change,
+    isMine: ({ log }) => log.some((entry) => entry.token === row.fencingToken && entry.endedAt !== undefined),
+  });
+  if (verdict?.kind !== "applied") return "stale";
+  recordOutcome(engine, row, verdict.row, execution);
+  return verdict.row;
 }
 
 /** A run that waits for this one's end is due now. Where this fails it looks again by itself, within a minute. */

@@ -1,6 +1,6 @@
 import { errorMessage } from "../../core/errors.ts";
 import type { Occurrence } from "../../core/occurrence.ts";
-import type { OccurrenceWrite, WriteVerdict } from "../ports.ts";
+import type { Host, OccurrenceWrite, WriteVerdict } from "../ports.ts";
 import type { Engine } from "./engine.ts";
 
 /** A conditional write, and how to tell from the row that it was this write which took effect. */
@@ -39,4 +39,34 @@ export async function writeSettled(
     }
     return final;
   });
+}
+
+/** Tries of a write that the store does not take, and the pause after the first; it doubles each time. */
+const WRITE_TRIES = 5;
+const WRITE_PAUSE_MS = 200;
+
+/**
+ * Writes one row until the store has decided: a try that it did not take, or did not answer, is repeated. `undefined`: it
+ * never decided, and the row's own `dueAt` recovers it.
+ */
+export async function writeUntilDecided(
+  engine: Pick<Engine, "occurrences" | "logger" | "metrics">,
+  host: Pick<Host, "sleep">,
+  write: SettleableWrite,
+): Promise<Extract<WriteVerdict, { kind: "applied" | "refused" }> | undefined> {
+  let doubtful = false;
+  for (let attempt = 1; attempt <= WRITE_TRIES; attempt += 1) {
+    const [verdict] = await writeSettled(engine, [write]);
+    if (verdict?.kind === "applied") return verdict;
+    // An earlier try may be what stands in this one's way.
+    if (verdict?.kind === "refused" && !doubtful) return verdict;
+    if (verdict?.kind === "refused") {
+      const [reading] = await engine.occurrences.read([write.key]);
+      if (reading?.kind === "found" && write.isMine(reading.row)) return { kind: "applied", row: reading.row };
+      if (reading?.kind === "found" || reading?.kind === "missing") return { kind: "refused" };
+    }
+    doubtful ||= verdict?.kind !== "failed";
+    if (attempt < WRITE_TRIES) await host.sleep(WRITE_PAUSE_MS * 2 ** (attempt - 1));
+  }
+  return undefined;
 }
