@@ -91,7 +91,7 @@ export class LeaseKeeper {
     if (!this.holds()) return this.#lose("its lease ran out before it could be renewed");
     const event = { type: "renew", token: this.#row.fencingToken, owner: this.#owner } as const;
     const next = transition(
-      { ...this.#row, status: "RUNNING" },
+      { ...this.#row, status: "RUNNING", leaseUntil: this.#leaseUntil },
       event,
       this.#engine.clock.now(),
       this.#engine.settings,
@@ -104,9 +104,11 @@ export class LeaseKeeper {
     ]);
     if (verdict?.kind === "applied") {
       // A settled answer may show an older renewal's lease: what the row says counts, not what was asked.
-      if (verdict.row.leaseUntil === next.change.set.leaseUntil) this.#renewedAt = sentAt;
+      const renewed = verdict.row.leaseUntil === next.change.set.leaseUntil;
+      if (renewed) this.#renewedAt = sentAt;
       this.#leaseUntil = verdict.row.leaseUntil ?? this.#leaseUntil;
-      return this.holds() ? "renewed" : this.#lose("its renewal came too late");
+      if (!this.holds()) return this.#lose("its renewal came too late");
+      return renewed ? "renewed" : "unknown";
     }
     if (verdict?.kind === "refused") return this.#lose("the run was cancelled, or another attempt has taken over");
     return this.holds() ? "unknown" : this.#lose("its lease ran out while the store did not answer");
