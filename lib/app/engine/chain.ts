@@ -50,7 +50,7 @@ export async function ensureHeads(engine: ChainEngine, wanted: readonly Wanted[]
   for (const [position, { want, index }] of doubtful.entries()) {
     const reading = readings[position];
     if (reading?.kind !== "found") continue;
-    standing[index] = isHead(reading.row) || (await walkOn(engine, want));
+    standing[index] = isHead(reading.row) || (await walkedOn(engine, want));
   }
   for (const [index, verdict] of verdicts.entries())
     if (!standing[index] && (verdict.kind === "failed" || verdict.kind === "unknown")) {
@@ -61,6 +61,20 @@ export async function ensureHeads(engine: ChainEngine, wanted: readonly Wanted[]
       });
     }
   return standing;
+}
+
+/** {@link walkOn}, where one schedule's failure is its own. */
+async function walkedOn(engine: ChainEngine, want: Wanted): Promise<boolean> {
+  try {
+    return await walkOn(engine, want);
+  } catch (error) {
+    engine.metrics.count("StoreFailures");
+    engine.logger.warn("a chain could not be walked; its head is left for the next visit", {
+      scheduleId: want.schedule.scheduleId,
+      error: errorMessage(error),
+    });
+    return false;
+  }
 }
 
 /** The chain goes on past instants whose rows are no heads (ran, cancelled, backfilled), to the first that is free or is a head. */
@@ -85,11 +99,13 @@ async function walkOn(engine: ChainEngine, { schedule, firing }: Wanted): Promis
     }
     if (next === undefined) return true;
     // Past what was read the instant may be taken too: the next page tells.
-    if (cursor !== undefined && readUpTo !== undefined && next.scheduledFor > readUpTo) continue;
-    const [verdict] = await engine.occurrences.insert([
-      newHead(schedule, next, engine.clock.now(), engine.settings.shards),
-    ]);
-    return verdict?.kind === "inserted" || verdict?.kind === "exists";
+    if (cursor !== undefined && (readUpTo === undefined || next.scheduledFor > readUpTo)) continue;
+    const head = newHead(schedule, next, engine.clock.now(), engine.settings.shards);
+    const [verdict] = await engine.occurrences.insert([head]);
+    if (verdict?.kind === "inserted") return true;
+    // Somebody else's, or what an unanswered insert left; a row that is no head is walked past at the next visit.
+    const [reading] = await engine.occurrences.read([head]);
+    return reading?.kind === "found" && isHead(reading.row);
   }
   return false;
 }

@@ -40,8 +40,11 @@ export async function dispatch(
   const busy = new Set<number>();
   const loops = own.map((shard) => serveShard(engine, shard, window, busy, signal));
   if (others.length > 0) loops.push(takeOver(engine, others, window, busy, signal));
-  const moved = await Promise.all(loops);
-  return { moved: moved.reduce((sum, count) => sum + count, 0) };
+  // All of them, also where one failed: nothing of this window may go on once it is over.
+  const ends = await Promise.allSettled(loops);
+  const failed = ends.find((end) => end.status === "rejected");
+  if (failed) throw failed.reason;
+  return { moved: ends.reduce((sum, end) => sum + (end.status === "fulfilled" ? end.value : 0), 0) };
 }
 
 async function serveShard(

@@ -1,9 +1,9 @@
-import { formatProblems } from "../../core/errors.ts";
+import { errorMessage, formatProblems } from "../../core/errors.ts";
 import { decodeMessage, type OccurrenceMessage } from "../../core/message.ts";
 import { formatKey } from "../../core/occurrence.ts";
 import { transition } from "../../core/transition.ts";
 import { DEAD_LETTER_QUEUE } from "../ports.ts";
-import { ABORT_GRACE_MS, type Runner, runOccurrence } from "./run-occurrence.ts";
+import { ABORT_GRACE_MS, type Runner, type RunResult, runOccurrence } from "./run-occurrence.ts";
 import { writeSettled } from "./settle.ts";
 
 /** What must be left of an invocation beyond a job's timeout: its abort grace, the report, the answer to SQS. */
@@ -45,9 +45,9 @@ export async function runBatch(
       handBack.push(id);
       return;
     }
-    const result = await runOccurrence(runner, message);
+    const result = await runOrHandBack(runner, message);
     if (result.kind === "hand-back") {
-      runner.engine.logger.warn("a run was not started; its message comes again", {
+      runner.engine.logger.warn("a message could not be dealt with; it comes again", {
         key: formatKey(message),
         reason: result.reason,
       });
@@ -74,6 +74,15 @@ export async function runBatch(
   await Promise.all(lanes);
   for (const suspect of decoded.filter(({ message }) => message.suspect)) await handle(suspect);
   return { handBack, abandoned };
+}
+
+/** One message's failure is its own: a store's clock that is lost meanwhile, say, must not take its neighbours' reports along. */
+async function runOrHandBack(runner: Runner, message: OccurrenceMessage): Promise<RunResult> {
+  try {
+    return await runOccurrence(runner, message);
+  } catch (error) {
+    return { kind: "hand-back", reason: errorMessage(error) };
+  }
 }
 
 interface Decoded {
