@@ -1,6 +1,6 @@
 import type { Context, DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from "aws-lambda";
 import { scheduleChange } from "../lib/adapters/dynamodb/stream-records.ts";
-import { reconcile } from "../lib/app/engine/reconcile.ts";
+import { reconcile, type Written } from "../lib/app/engine/reconcile.ts";
 import { sweep } from "../lib/app/engine/sweep.ts";
 import { errorMessage } from "../lib/core/errors.ts";
 import { createEngine, type DeployedEngine, type Overrides } from "../lib/runtime/create-engine.ts";
@@ -20,7 +20,7 @@ export function createHandler(env: NodeJS.ProcessEnv, overrides: Overrides = {})
   const coldStart = once(() => createEngine(env, "reconciler", overrides));
   return async (event: DynamoDBStreamEvent | SweepEvent, context: LambdaContext): Promise<DynamoDBBatchResponse> => {
     const engine = coldStart();
-    engine.clock.reset();
+    engine.clock.thaw();
     await engine.clock.probe();
     try {
       if ("sweep" in event) {
@@ -38,12 +38,11 @@ export function createHandler(env: NodeJS.ProcessEnv, overrides: Overrides = {})
   };
 }
 
-/** Reconciles each schedule once, by its newest record. What failed comes again, with all that follows it; what is done by then finds nothing to do. */
+/** Reconciles each schedule once. What failed comes again, with all that follows it; what is done by then finds nothing to do. */
 async function reconcileRecords(engine: DeployedEngine, records: readonly DynamoDBRecord[]) {
   const changes = records.map((record) => ({ record, ...scheduleChange(record) }));
-  const newest = new Map(changes.map((change) => [change.scheduleId, change]));
   const failed = new Set<string>();
-  for (const { scheduleId, written } of newest.values())
+  for (const [scheduleId, written] of newestBySchedule(changes))
     try {
       await reconcile(engine, scheduleId, written);
     } catch (error) {
@@ -53,6 +52,19 @@ async function reconcileRecords(engine: DeployedEngine, records: readonly Dynamo
     }
   const first = changes.find(({ scheduleId }) => failed.has(scheduleId));
   return first ? [{ itemIdentifier: first.record.dynamodb?.SequenceNumber ?? "" }] : [];
+}
+
+/**
+ * The version that was written last, and when it was written first: a status or a pause that followed on the same version
+ * says nothing of when the definition was put.
+ */
+function newestBySchedule(changes: readonly { readonly scheduleId: string; readonly written?: Written }[]) {
+  const newest = new Map<string, Written | undefined>();
+  for (const { scheduleId, written } of changes) {
+    const before = newest.get(scheduleId);
+    newest.set(scheduleId, before && before.version === written?.version ? before : written);
+  }
+  return newest;
 }
 
 /** Keeps the chains right: the Schedules stream's handler and the hourly sweep's. */

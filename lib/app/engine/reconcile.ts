@@ -11,7 +11,7 @@ import {
   type ScheduleStatus,
 } from "../../core/schedule.ts";
 import { transition } from "../../core/transition.ts";
-import type { ScheduleItem } from "../ports.ts";
+import type { ScheduleItem, WriteVerdict } from "../ports.ts";
 import { ensureHeads, FIRST_INSTANT_KEY, LAST_INSTANT_KEY } from "./chain.ts";
 import type { Engine } from "./engine.ts";
 import { writeSettled } from "./settle.ts";
@@ -147,8 +147,9 @@ async function planOf(
     return { state, since: known && status.state === state ? status.since : (writtenAt ?? now) };
   }
   const { schedule } = parsed;
-  // New, edited, or started again: it counts from when that was written, not from when this got to it.
-  const fresh = !known || (status.state !== "ACTIVE" && status.state !== "ENDED");
+  // New, edited, or started again: it counts from when that was written, not from when this, or a sweep before it, got to it.
+  const idleBefore = known && status.state !== "ACTIVE" && status.state !== "ENDED";
+  const fresh = !known || idleBefore || (writtenAt !== undefined && writtenAt < status.since);
   const resumedAt = schedule.resumedAt;
   const counted = fresh ? (writtenAt ?? now) : status.since;
   const since = resumedAt === undefined ? counted : later(resumedAt, counted);
@@ -181,11 +182,15 @@ function newestAfter(schedule: Schedule, heads: Heads, since: Instant, now: Inst
 /** A one-shot without a row is owed as long as its instant lies within the catch-up window, also where that has passed. */
 async function planOneShot(engine: Engine, schedule: Schedule, since: Instant, now: Instant): Promise<Plan> {
   const windowMs = schedule.snapshot.misfirePolicy.catchupWindowSeconds * 1000;
-  const firing = nextFiring(schedule.timing, plusMs(now, -windowMs - 1));
-  if (firing === undefined) return { state: "ENDED", since };
-  const [standing] = await engine.occurrences.read([keyAt(schedule.scheduleId, firing.scheduledFor)]);
-  if (standing?.kind === "found") return { state: isHead(standing.row) ? "ACTIVE" : "ENDED", since };
-  return { state: "ACTIVE", since, wanted: { schedule, firing, mayExist: true } };
+  let firing = nextFiring(schedule.timing, plusMs(now, -windowMs - 1));
+  // At most two: a local time that occurs twice.
+  while (firing !== undefined) {
+    const [standing] = await engine.occurrences.read([keyAt(schedule.scheduleId, firing.scheduledFor)]);
+    if (standing?.kind !== "found") return { state: "ACTIVE", since, wanted: { schedule, firing, mayExist: true } };
+    if (isHead(standing.row)) return { state: "ACTIVE", since };
+    firing = nextFiring(schedule.timing, firing.scheduledFor);
+  }
+  return { state: "ENDED", since };
 }
 
 /** Inserts the wanted head. Answers whether anything was inserted. */
@@ -244,23 +249,27 @@ async function removeDeleted(
       statuses: UNFINISHED,
       ...(cursor !== undefined && { cursor }),
     });
-    cancelled += await cancelRows(
-      engine,
-      read.rows.filter((row) => !isHead(row)),
-    );
+    const verdicts = await cancelRows(engine, read.rows);
+    // A row that moved on meanwhile is to be cancelled as it is now.
+    if (verdicts.some(({ kind }) => kind === "refused")) return "changed-meanwhile";
+    const failure = verdicts.find((verdict) => verdict.kind === "failed" || verdict.kind === "unknown");
+    if (failure) throw new Error(`not all runs of schedule ${scheduleId} could be cancelled`, { cause: failure.error });
+    cancelled += verdicts.length;
     cursor = read.cursor;
     if (cursor === undefined) return { state: "DELETED", changed: future.length + cancelled > 0 };
   }
   throw new Error(`schedule ${scheduleId} left more unfinished runs than one visit cancels; the next goes on`);
 }
 
-async function cancelRows(engine: Engine, rows: readonly Occurrence[]): Promise<number> {
+/** Heads that are due are the dispatcher's to pass over; what a plain reader of SQS may already have cannot be taken back. */
+async function cancelRows(engine: Engine, rows: readonly Occurrence[]): Promise<readonly WriteVerdict[]> {
+  const isOut = (row: Occurrence) =>
+    row.status === "DISPATCHED" && engine.settings.completedWhenEnqueued.has(row.queue);
   const writes = rows.flatMap((row) => {
     const next = transition(row, { type: "cancel" }, engine.clock.now(), engine.settings);
-    if (next.kind === "refused") return [];
+    if (next.kind === "refused" || isHead(row) || isOut(row)) return [];
     const key = { scheduleId: row.scheduleId, firing: row.firing };
     return [{ key, guard: next.guard, change: next.change, isMine: (now: Occurrence) => now.status === "CANCELLED" }];
   });
-  const verdicts = await writeSettled(engine, writes);
-  return verdicts.filter(({ kind }) => kind === "applied").length;
+  return writeSettled(engine, writes);
 }
