@@ -2,12 +2,10 @@ import type { Context } from "aws-lambda";
 import * as z from "zod";
 import { dispatch } from "../lib/app/engine/dispatch.ts";
 import { plusMs } from "../lib/core/instant.ts";
+import { DISPATCHER } from "../lib/core/timing.ts";
 import { createEngine, type Overrides } from "../lib/runtime/create-engine.ts";
 import { once } from "../lib/runtime/once.ts";
 
-/** A dispatcher works for its tick's minute, and in the overlap for a successor that is late. */
-const SOLO_MS = 60_000;
-const OVERLAP_MS = 20_000;
 /** What must be left of the invocation for the last claims to be sent. */
 const STOP_BEFORE_END_MS = 5_000;
 
@@ -24,8 +22,7 @@ export function createHandler(env: NodeJS.ProcessEnv, overrides: Overrides = {})
   return async (event: unknown, context: LambdaContext): Promise<{ moved: number }> => {
     const engine = coldStart();
     const { dispatcher, of } = tick.parse(event);
-    // What was measured before a freeze is no measure now.
-    engine.clock.reset();
+    engine.clock.thaw();
     await engine.clock.probe();
     const start = engine.clock.now();
     const end = new AbortController();
@@ -34,8 +31,14 @@ export function createHandler(env: NodeJS.ProcessEnv, overrides: Overrides = {})
     };
     const watch = setInterval(endIfTimeIsUp, 250);
     try {
-      const window = { dispatcher, of, soloUntil: plusMs(start, SOLO_MS), until: plusMs(start, SOLO_MS + OVERLAP_MS) };
-      return await dispatch(engine, window, end.signal);
+      // It works for its tick's minute, and in the overlap for a successor that is late.
+      const soloUntil = plusMs(start, DISPATCHER.minuteMs);
+      const window = { dispatcher, of, soloUntil, until: plusMs(soloUntil, DISPATCHER.overlapMs) };
+      // Beside the work: until the store's time is known closely, firings come up to a second late, never early.
+      const narrowing = engine.clock.narrow(end.signal);
+      const summary = await dispatch(engine, window, end.signal);
+      await narrowing;
+      return summary;
     } finally {
       clearInterval(watch);
       engine.metrics.flush();
