@@ -52,7 +52,7 @@ export async function connect({ logger = stderrLogger, ...options }: ConnectOpti
 function withTime(clock: DynamoDbClock) {
   let active = 0;
   return async <Result>(call: () => Promise<Result>): Promise<Result> => {
-    if (active === 0) clock.reset();
+    if (active === 0) clock.thaw();
     active += 1;
     try {
       await clock.probe();

@@ -39,8 +39,7 @@ export function createConsumer<Payloads extends Record<string, unknown>>(
   const coldStart = once(() => createEngine(options.env ?? process.env, "consumer", options));
   return async (event, context) => {
     const engine = coldStart();
-    // What was measured before a freeze is no measure now.
-    engine.clock.reset();
+    engine.clock.thaw();
     await engine.clock.probe();
     const runner = {
       engine,

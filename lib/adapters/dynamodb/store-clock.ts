@@ -17,6 +17,9 @@ export const CLOCK_UNCERTAINTY_MAX_MS = LEASES.leaseMarginMs;
 /** Bounds this close need no narrowing. */
 export const CLOCK_UNCERTAINTY_AIM_MS = 20;
 
+/** How far a host's two clocks may come apart between two invocations without one of them having stood still or stepped. */
+export const CLOCKS_AGREE_MS = 50;
+
 /** Requests for a first sample, and for narrowing it: each halves the bounds, so ten make 10 ms of a second. */
 const PROBES_MAX = 3;
 const NARROWING_PROBES_MAX = 12;
@@ -42,8 +45,11 @@ export interface StoreClock extends Clock {
   now(): Instant;
   reading(): ClockReading;
   observe(sample: OffsetSample): void;
-  /** Forgets every sample. For the start of an invocation: a frozen host's monotonic clock may have stood still. */
-  reset(): void;
+  /**
+   * For the start of an invocation, after a freeze perhaps: forgets every sample unless both of the host's clocks went on
+   * alike since the last one. A monotonic clock that stood still meanwhile would make every sample wrong.
+   */
+  thaw(): void;
   /** Sends a cheap request, again if need be, so that `now` has something to go by. Never throws; `now` does. */
   probe(): Promise<void>;
   /**
@@ -64,6 +70,8 @@ export interface StoreClockOptions {
 export function createStoreClock({ host, send, logger }: StoreClockOptions): StoreClock {
   let estimate = NO_ESTIMATE;
   let tripMs = 0;
+  let differenceAtSampleMs = 0;
+  const differenceMs = () => host.wallMs() - host.monotonicMs();
 
   const bounds = () => estimate.bounds && aged(estimate.bounds, host.monotonicMs());
   const reading = (): ClockReading => {
@@ -102,11 +110,13 @@ export function createStoreClock({ host, send, logger }: StoreClockOptions): Sto
       const { outliers } = estimate;
       estimate = observe(estimate, sample);
       tripMs = sample.receivedMs - sample.sentMs;
+      differenceAtSampleMs = differenceMs();
       if (estimate.outliers > outliers)
         logger.warn("a response's time contradicts those before it", { ...sample, outliers: estimate.outliers });
     },
-    reset: () => {
-      estimate = NO_ESTIMATE;
+    thaw: () => {
+      const moved = differenceMs() - differenceAtSampleMs;
+      if (Math.abs(moved) > CLOCKS_AGREE_MS) estimate = NO_ESTIMATE;
     },
     probe: async () => {
       for (let sent = 0; sent < PROBES_MAX && reading().kind === "unavailable"; sent += 1) await ask();
