@@ -1,0 +1,87 @@
+import { DEAD_LETTER_QUEUE } from "../../../lib/app/ports.ts";
+import { isHead, isTerminal } from "../../../lib/core/occurrence.ts";
+import type { Process } from "../world/process.ts";
+import { type Finding, finding, type InvariantOf, isDeath, moved } from "./invariant.ts";
+
+/** How long after the last fault a row may still be under way: the queue's lease is the longest of all waits. */
+export const HEALED_WITHIN_MS = 90 * 60_000;
+
+/** Once the faults are over every run that is due comes to its end: none is lost. */
+export const everyRunEnds: InvariantOf = () => ({
+  name: "every run ends",
+  atEnd: (world) =>
+    world.store.allOccurrences().flatMap((row) => {
+      const key = `${row.scheduleId}@${row.firing}`;
+      if (isTerminal(row.status)) return [];
+      if (row.dueAt === undefined) return [finding(key, `it is ${row.status} and never falls due`)];
+      const overdueMs = world.kernel.now - row.dueAt;
+      const settling = world.dueBefore === undefined || row.scheduledFor >= world.dueBefore;
+      if (isHead(row) && overdueMs < 0) return [];
+      return settling && overdueMs < 60_000
+        ? []
+        : [finding(key, `it is ${row.status}, overdue by ${overdueMs} ms, for good`)];
+    }),
+});
+
+/** Each death has its message in the dead-letter queue and its event on the bus, also the second time. */
+export const deadLettersAreKnown: InvariantOf = () => {
+  const deaths = new Map<string, { key: string; occurrenceId: string; token: number }>();
+  const queued = new Set<string>();
+  const published = new Set<string>();
+  return {
+    name: "dead letters are known",
+    on: (fact) => {
+      if (fact.type === "sent" && fact.queue === DEAD_LETTER_QUEUE) queued.add(`${fact.key}:${fact.token}`);
+      if (fact.type === "published" && /Failed|Dead-Lettered/.test(fact.detailType))
+        published.add(`${fact.occurrenceId}:${fact.token}`);
+      const change = moved(fact);
+      if (change && isDeath(change)) {
+        const { key, new: row } = change;
+        const { occurrenceId, fencingToken: token } = row;
+        deaths.set(`${key}:${token}`, { key, occurrenceId, token });
+      }
+      return undefined;
+    },
+    atEnd: (world) =>
+      [...deaths.entries()].flatMap(([name, { key, occurrenceId, token }]): Finding[] => {
+        if (world.recordsLost.has(key)) return [];
+        return [
+          ...(queued.has(name) ? [] : [finding(key, `its death at token ${token} has no message`)]),
+          ...(published.has(`${occurrenceId}:${token}`)
+            ? []
+            : [finding(key, `its death at token ${token} has no event`)]),
+        ];
+      }),
+  };
+};
+
+/** A message is deleted only when its token is history, its run finished, or the row's own due time will recover it. */
+export const acknowledgedWhenSafe: InvariantOf = (world) => {
+  const ended = new Map<string, { owner: string; process: Process | undefined }>();
+  const reported = new Set<string>();
+  return {
+    name: "acknowledged only when safe",
+    on: (fact) => {
+      if (fact.type === "job-ended")
+        ended.set(`${fact.attempt.key}:${fact.attempt.token}`, { owner: fact.attempt.owner, process: fact.by });
+      if (fact.type === "write" && fact.by?.role === "consumer")
+        reported.add(`${fact.by.name} ${fact.key} ${fact.status}`);
+      if (fact.type !== "acknowledged") return undefined;
+      const { key, token, by } = fact;
+      const row = world.row(key);
+      if (row === undefined || isTerminal(row.status) || row.fencingToken > token) return undefined;
+      if (row.dueAt === undefined)
+        return finding(key, `its message was deleted while it is ${row.status} without a due time`);
+      const end = ended.get(`${key}:${token}`);
+      if (row.status !== "RUNNING" || end === undefined || end.owner !== row.owner || end.process !== by)
+        return undefined;
+      // The job came to its end and the row does not know: right only if the report was tried and did not get through.
+      const tried = ["SUCCEEDED", "RETRYING", "FAILED", "DEAD_LETTERED"].some((status) =>
+        reported.has(`${by?.name} ${key} ${status}`),
+      );
+      return tried || (by?.suffered.size ?? 0) > 0
+        ? undefined
+        : finding(key, "its message was deleted before its end was reported");
+    },
+  };
+};

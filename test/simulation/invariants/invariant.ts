@@ -1,0 +1,61 @@
+import { isTerminal, type Occurrence } from "../../../lib/core/occurrence.ts";
+import type { Seen } from "../world/facts.ts";
+import type { World } from "../world/world.ts";
+
+/** What an invariant found wrong, and with which occurrence or schedule. */
+export interface Finding {
+  readonly key: string | undefined;
+  readonly message: string;
+}
+
+/** A finding with the invariant's name and the true time at which it was made. */
+export interface Violation extends Finding {
+  readonly invariant: string;
+  readonly at: number;
+}
+
+/** A property of everything that happens. It sees every fact in order, and the world once the faults have healed. */
+export interface Invariant {
+  readonly name: string;
+  on?(fact: Seen): Finding | undefined;
+  /** Some minutes after the last fault, before any sweep has run since: what must have come right by itself. */
+  afterHealing?(world: World): readonly Finding[];
+  /** When nothing is left to do. */
+  atEnd?(world: World): readonly Finding[];
+}
+
+/** Makes an invariant that watches `world`. */
+export type InvariantOf = (world: World) => Invariant;
+
+/** A finding about a run or schedule. */
+export const finding = (key: string | undefined, message: string): Finding => ({ key, message });
+
+/** A row that was there before and still is. */
+export type Moved = { readonly key: string; readonly old: Occurrence; readonly new: Occurrence } & Pick<
+  Seen,
+  "at" | "by"
+>;
+
+/** The change of a row that was there before and still is; nothing for any other fact. */
+export function moved(fact: Seen): Moved | undefined {
+  if (fact.type !== "row" || fact.old === undefined || fact.new === undefined) return undefined;
+  return { key: fact.key, old: fact.old, new: fact.new, at: fact.at, by: fact.by };
+}
+
+/** An attempt was taken. */
+export const isClaim = ({ old, new: row }: Moved): boolean =>
+  row.status === "DISPATCHED" && row.fencingToken > old.fencingToken;
+
+/** The same attempt was taken up once more. */
+export const isClaimAgain = ({ old, new: row }: Moved): boolean =>
+  old.status === "DISPATCHED" &&
+  row.status === "DISPATCHED" &&
+  row.fencingToken === old.fencingToken &&
+  row.owner !== old.owner;
+
+/** A finished run was wanted again. */
+export const isRevival = ({ old, new: row }: Moved): boolean => isTerminal(old.status) && row.status === "PENDING";
+
+/** The run ended as one that somebody must look at. */
+export const isDeath = ({ old, new: row }: Moved): boolean =>
+  (row.status === "FAILED" || row.status === "DEAD_LETTERED") && old.status !== row.status;

@@ -1,0 +1,71 @@
+import type { Process } from "../world/process.ts";
+import { finding, type InvariantOf, isClaim, isClaimAgain, moved } from "./invariant.ts";
+
+/** Nobody takes a row whose lease, by the store's clock, still runs. */
+export const liveLeasesAreRespected: InvariantOf = () => ({
+  name: "live leases are respected",
+  on: (fact) => {
+    const change = moved(fact);
+    if (change === undefined) return undefined;
+    const { key, old, new: row, at } = change;
+    const taken =
+      isClaim(change) || isClaimAgain(change) || (old.status === "RUNNING" && row.status === "DEAD_LETTERED");
+    const byHolder = fact.by?.role === "consumer";
+    if (!taken || byHolder || old.leaseUntil === undefined || at >= old.leaseUntil) return undefined;
+    return finding(
+      key,
+      `it was taken ${old.leaseUntil - at} ms before its lease ended (${old.status} to ${row.status})`,
+    );
+  },
+});
+
+/** A runner whose process nothing happened to keeps its lease, however long its job works. */
+export const leasesAreLostForACause: InvariantOf = (world) => {
+  const holders = new Map<string, Process>();
+  return {
+    name: "leases are lost for a cause",
+    on: (fact) => {
+      const change = moved(fact);
+      if (change === undefined) return undefined;
+      const { key, old, new: row, by } = change;
+      if (old.status === "DISPATCHED" && row.status === "RUNNING" && by) holders.set(key, by);
+      const lost = old.status === "RUNNING" && (isClaim(change) || row.deadLetterReason === "worker-lost");
+      if (!lost || by?.role === "consumer") return undefined;
+      const holder = holders.get(key);
+      if (holder === undefined) return finding(key, "a lease was lost that nobody had");
+      const unharmed = holder.alive && holder.suffered.size === 0 && !world.clocksAreWrong;
+      return unharmed ? finding(key, `${holder.name} lost its lease though nothing happened to it`) : undefined;
+    },
+  };
+};
+
+/** Two attempts of one run never act at once, as long as their processes are not frozen: the first one's signal has aborted. */
+export const oneAttemptActs: InvariantOf = () => {
+  interface Acting {
+    readonly token: number;
+    readonly owner: string;
+    readonly process: Process;
+    readonly signal: AbortSignal;
+  }
+  const acting = new Map<string, Acting[]>();
+  return {
+    name: "one attempt acts at a time",
+    on: (fact) => {
+      if (fact.type === "job-ended") {
+        const { key, owner } = fact.attempt;
+        acting.set(
+          key,
+          (acting.get(key) ?? []).filter((one) => one.owner !== owner),
+        );
+      }
+      if (fact.type !== "job-started" || fact.by === undefined) return undefined;
+      const { key, token, owner } = fact.attempt;
+      const others = acting.get(key) ?? [];
+      acting.set(key, [...others, { token, owner, process: fact.by, signal: fact.signal }]);
+      const free = others.find(
+        ({ process, signal }) => process.alive && process.frozenMs === 0 && !process.paused && !signal.aborted,
+      );
+      return free ? finding(key, `attempt ${token} began while attempt ${free.token} may still act`) : undefined;
+    },
+  };
+};

@@ -1,0 +1,76 @@
+import * as z from "zod";
+import type { Announcement, EventBus, MessageQueue, OutgoingMessage, SendVerdict } from "../../../lib/app/ports.ts";
+import { formatKey } from "../../../lib/core/occurrence.ts";
+import type { Process } from "../world/process.ts";
+import { exchange } from "./exchange.ts";
+
+const NO_ANSWER = new Error("SQS must answer within its time, got no answer");
+const REFUSED = new Error("SQS must have capacity left, got a throttled request");
+const BUS_FAILED = new Error("the bus must take the event, got an internal failure");
+
+const body = z.object({ scheduleId: z.string(), firing: z.string(), fencingToken: z.number() });
+
+/** Whose attempt a message carries; nothing for one that nobody can read. */
+export function attemptOf(text: string): { readonly key: string; readonly token: number } | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // A poison payload: no message of any run.
+    return undefined;
+  }
+  const parsed = body.safeParse(value);
+  return parsed.success ? { key: formatKey(parsed.data), token: parsed.data.fencingToken } : undefined;
+}
+
+/** The queues as `process` meets them. */
+export function queueFor(process: Process): MessageQueue {
+  return {
+    send: (messages) =>
+      exchange<OutgoingMessage, SendVerdict>(process, {
+        service: "queue",
+        name: "send",
+        items: messages,
+        effect: (message) => sendOne(process, message),
+        failed: () => ({ kind: "refused", error: REFUSED }),
+        unknown: () => ({ kind: "unknown", error: NO_ANSWER }),
+        twice: (_, second) => second,
+      }),
+  };
+}
+
+function sendOne(process: Process, message: OutgoingMessage): Promise<SendVerdict> {
+  const { world } = process;
+  const { queue, deduplicationId } = message;
+  const lies = () => (world.hasQueue(queue) ? world.queue.peek(queue).length : 0);
+  const before = lies();
+  const verdict = world.queue.send([message]);
+  const attempt = attemptOf(message.body);
+  if (attempt && world.hasQueue(queue))
+    world.tell({ type: "sent", ...attempt, queue, deduplicationId, swallowed: lies() === before }, process);
+  return verdict.then(([answer]) => answer ?? { kind: "unknown", error: NO_ANSWER });
+}
+
+const detail = z.object({ occurrenceId: z.string(), fencingToken: z.number() });
+
+/** The event bus as `process` meets it: what it takes is told as a fact. */
+export function busFor(process: Process): EventBus {
+  type Answer = { kind: "accepted" } | { kind: "failed"; error: Error };
+  const lost = (): Answer => ({ kind: "failed", error: BUS_FAILED });
+  return {
+    publish: (announcements) =>
+      exchange<Announcement, Answer>(process, {
+        service: "bus",
+        name: "publish",
+        items: announcements,
+        effect: async (announcement) => {
+          const { occurrenceId, fencingToken: token } = detail.parse(announcement.detail);
+          process.world.tell({ type: "published", detailType: announcement.detailType, occurrenceId, token }, process);
+          return { kind: "accepted" };
+        },
+        failed: lost,
+        unknown: lost,
+        twice: (_, second) => second,
+      }),
+  };
+}

@@ -1,0 +1,165 @@
+import { StoreError } from "../../../lib/app/errors.ts";
+import type {
+  Gate,
+  GatePassage,
+  GateVerdict,
+  InsertVerdict,
+  OccurrenceStore,
+  OccurrenceWrite,
+  ReadVerdict,
+  ScheduleItem,
+  ScheduleStore,
+  WriteVerdict,
+} from "../../../lib/app/ports.ts";
+import { formatKey, type Occurrence, type OccurrenceKey } from "../../../lib/core/occurrence.ts";
+import type { Process } from "../world/process.ts";
+import { exchange, single, type Track } from "./exchange.ts";
+
+const NO_ANSWER = new StoreError("the store must answer within its time, got no answer");
+const THROTTLED = new StoreError("the store must have capacity left, got a throttled request");
+const errors = (message: string) => new StoreError(message);
+const failed = () => ({ kind: "failed", error: THROTTLED }) as const;
+const unknown = () => ({ kind: "unknown", error: NO_ANSWER }) as const;
+
+/** The Occurrences table as `process` meets it. */
+export function occurrencesFor(process: Process, track: Track): OccurrenceStore {
+  const { world } = process;
+  const store = world.store.occurrences;
+  const once = <Answer>(name: string, effect: () => Promise<Answer>) =>
+    single(process, { service: "store", name, effect, errors }, track);
+  return {
+    insert: (rows) =>
+      exchange<Occurrence, InsertVerdict>(
+        process,
+        {
+          service: "store",
+          name: "insert",
+          items: rows,
+          effect: async (row) => only(await world.as(process, () => store.insert([row]))),
+          failed,
+          unknown,
+          // The second try meets what the first one inserted.
+          twice: (_, second) => second,
+        },
+        track,
+      ),
+    write: (writes) =>
+      exchange<OccurrenceWrite, WriteVerdict>(
+        process,
+        {
+          service: "store",
+          name: "write",
+          items: writes,
+          effect: (write) => writeOne(process, write),
+          failed,
+          unknown,
+          // Where the SDK tried more than once, a failed condition says nothing.
+          twice: (_, second) => (second.kind === "refused" ? unknown() : second),
+        },
+        track,
+      ),
+    read: (keys) =>
+      exchange<OccurrenceKey, ReadVerdict<Occurrence>>(
+        process,
+        {
+          service: "store",
+          name: "read",
+          items: keys,
+          effect: async (key) => only(await store.read([key])),
+          failed,
+          unknown: failed,
+          twice: (_, second) => second,
+        },
+        track,
+      ),
+    readGates: (scheduleIds) =>
+      exchange<string, ReadVerdict<Gate>>(
+        process,
+        {
+          service: "store",
+          name: "readGates",
+          items: scheduleIds,
+          effect: async (scheduleId) => only(await store.readGates([scheduleId])),
+          failed,
+          unknown: failed,
+          twice: (_, second) => second,
+        },
+        track,
+      ),
+    passGates: (passages) =>
+      exchange<GatePassage, GateVerdict>(
+        process,
+        {
+          service: "store",
+          name: "passGates",
+          items: passages,
+          effect: async (passage) => only(await world.as(process, () => store.passGates([passage]))),
+          failed,
+          unknown,
+          twice: (_, second) => (second.kind === "refused" ? unknown() : second),
+        },
+        track,
+      ),
+    due: (query) =>
+      once("due", async () => {
+        const found = world.index.due(query);
+        const now = world.kernel.now;
+        const rows = found.rows.filter(({ dueAt }) => dueAt !== undefined && dueAt <= now);
+        if (rows.length > 0) world.tell({ type: "looked", rows }, process);
+        return found;
+      }),
+    history: (query) => once("history", () => store.history(query)),
+    deadLetters: (query) => once("deadLetters", () => store.deadLetters(query)),
+    removeHead: (head, asRead) => once("removeHead", () => world.as(process, () => store.removeHead(head, asRead))),
+    shardHighWater: (shards) => once("shardHighWater", () => store.shardHighWater(shards)),
+  };
+}
+
+/** The Schedules table as `process` meets it. */
+export function schedulesFor(process: Process, track: Track): ScheduleStore {
+  const { world } = process;
+  const store = world.store.schedules;
+  const once = <Answer>(name: string, effect: () => Promise<Answer>) =>
+    single(process, { service: "store", name, effect: () => world.as(process, effect), errors }, track);
+  return {
+    read: (scheduleIds) =>
+      exchange<string, ReadVerdict<ScheduleItem>>(
+        process,
+        {
+          service: "store",
+          name: "schedules.read",
+          items: scheduleIds,
+          effect: async (scheduleId) => {
+            world.tell({ type: "schedule-read", scheduleId }, process);
+            return only(await store.read([scheduleId]));
+          },
+          failed,
+          unknown: failed,
+          twice: (_, second) => second,
+        },
+        track,
+      ),
+    list: (query) => once("schedules.list", () => store.list(query)),
+    put: (item, expect) => once("schedules.put", () => store.put(item, expect)),
+    remove: (scheduleId) => once("schedules.remove", () => store.remove(scheduleId)),
+    pause: (scheduleId, paused) => once("schedules.pause", () => store.pause(scheduleId, paused)),
+    resume: (scheduleId, resumedAt) => once("schedules.resume", () => store.resume(scheduleId, resumedAt)),
+    setStatus: (asRead, status) => once("schedules.setStatus", () => store.setStatus(asRead, status)),
+  };
+}
+
+async function writeOne(process: Process, write: OccurrenceWrite): Promise<WriteVerdict> {
+  const { world } = process;
+  const answer = world.as(process, () => world.store.occurrences.write([write]));
+  const { set } = write.change;
+  const verdict = only(await answer);
+  const status = set.status ?? Object.keys(set).join("+");
+  world.tell({ type: "write", key: formatKey(write.key), status, applied: verdict.kind === "applied" }, process);
+  return verdict;
+}
+
+function only<T>(answers: readonly T[]): T {
+  const [answer] = answers;
+  if (answer === undefined) throw new RangeError("answers must be as many as the items, got none");
+  return answer;
+}

@@ -1,0 +1,48 @@
+import type { ScheduleItem } from "../../../lib/app/ports.ts";
+import { type Behaviour, JOB } from "../platform/jobs.ts";
+import type { Prng } from "../world/prng.ts";
+
+/** Timings whose firings the oracle can tell by arithmetic of its own. */
+const TIMINGS: readonly ((prng: Prng, now: number) => Record<string, unknown>)[] = [
+  (prng) => ({ rate: `${prng.pick([1, 2, 3, 5, 7, 10, 20])} minutes` }),
+  (prng) => ({ rate: `${prng.pick([45, 90, 100])} seconds` }),
+  (prng) => ({ cron: `*/${prng.pick([2, 5, 10, 15])} * * * *` }),
+  (prng) => ({ cron: `*/${prng.pick([5, 10, 20])} * * * *`, timezone: "Europe/Berlin" }),
+  (prng) => ({ cron: `${prng.pick([0, 7, 30, 59])} * * * *`, timezone: "America/New_York" }),
+  (prng, now) => ({ at: new Date(Math.ceil(now / 1000) * 1000 + prng.whole(1, 30) * 60_000).toISOString() }),
+];
+
+function behaviourOf(prng: Prng): Behaviour {
+  const base = { ms: prng.pick([50, 400, 2_000, 12_000, 45_000]), careful: prng.chance(0.3) };
+  const sort = prng.next();
+  if (sort < 0.55) return base;
+  if (sort < 0.75)
+    return {
+      ...base,
+      failsUntil: prng.whole(1, 4),
+      ...(prng.chance(0.3) && { retryAfterSeconds: prng.pick([3, 40]) }),
+    };
+  if (sort < 0.83) return { ...base, permanent: true };
+  if (sort < 0.92) return { ...base, killsUntil: prng.whole(1, 3) };
+  return { ...base, ms: 90_000, deaf: true };
+}
+
+/** A schedule at random, whose timing the oracle understands. */
+export function randomDefinition(prng: Prng, scheduleId: string, now: number): ScheduleItem {
+  return {
+    scheduleId,
+    ...prng.pick(TIMINGS)(prng, now),
+    job: JOB,
+    queue: prng.chance(0.1) ? "plain" : "default",
+    payload: behaviourOf(prng),
+    retry: {
+      maxAttempts: prng.whole(1, 5),
+      baseDelaySeconds: prng.pick([0, 1, 5]),
+      multiplier: 2,
+      maxDelaySeconds: prng.pick([8, 30]),
+      jitter: prng.chance(0.5),
+    },
+    timeoutSeconds: prng.pick([20, 60]),
+    effects: "fenced",
+  };
+}

@@ -1,0 +1,125 @@
+import { swarm } from "../faults/swarm.ts";
+import { HEALED_WITHIN_MS } from "../invariants/endings.ts";
+import { INVARIANTS } from "../invariants/index.ts";
+import type { Violation } from "../invariants/invariant.ts";
+import { report } from "../invariants/timeline.ts";
+import { exactHosts, Platform, type PlatformOptions } from "../platform/platform.ts";
+import { Prng } from "../world/prng.ts";
+import { World } from "../world/world.ts";
+import { randomDefinition } from "./definitions.ts";
+import { settingsOf } from "./settings.ts";
+
+const MINUTE_MS = 60_000;
+/** The days on which worlds begin: an ordinary one, and those on which Berlin's and New York's clocks change. */
+const STARTS = ["2026-06-10T08:59:30Z", "2026-03-29T00:20:00Z", "2026-10-25T00:20:00Z", "2026-03-08T06:30:00Z"];
+/** How long after the faults everything must have come right without a sweep. */
+const HEALING_MS = 8 * MINUTE_MS;
+
+/** What one world came to. */
+export interface Outcome {
+  readonly seed: number;
+  readonly violation: Violation | undefined;
+  /** The violation with its timeline, for people. */
+  readonly report: string | undefined;
+  readonly hash: string;
+  readonly simulatedMs: number;
+  readonly io: number;
+  readonly events: number;
+  readonly faults: ReadonlyMap<string, number>;
+}
+
+/** Runs the world of `seed`: `minutes` of misfortune, then healing, then the judgement. */
+export async function runSeed(seed: number, minutes: number): Promise<Outcome> {
+  const prng = new Prng(seed);
+  const start = Date.parse(prng.pick(STARTS)) + prng.whole(0, 59_999);
+  const faultsEnd = start + minutes * MINUTE_MS;
+  const slow = prng.pick([3, 20, 150]);
+  const world = new World({
+    seed: prng.whole(0, 2 ** 31),
+    start,
+    settings: settingsOf(prng.whole(1, 3)),
+    plan: (own) => swarm(own, faultsEnd),
+    queues: { default: { maxReceiveCount: 20 }, plain: {} },
+    latencyMs: (own) => own.whole(1, slow),
+  });
+  for (const invariant of INVARIANTS) world.watch(invariant(world));
+  const platform = new Platform(world, platformOf(prng.fork(), world, faultsEnd));
+  platform.start();
+  const authors = prng.fork();
+  for (let number = 0; number < authors.whole(1, 4); number += 1)
+    world.kernel.after(authors.whole(0, 120_000), () => {
+      world.store.putItem(randomDefinition(authors, `s${number}`, world.kernel.now));
+    });
+
+  await play(world, platform, faultsEnd);
+  return {
+    seed,
+    violation: world.violation,
+    report: world.violation && report(world, seed, world.violation),
+    hash: world.hash.value,
+    simulatedMs: world.kernel.now - start,
+    io: world.tally.io,
+    events: world.kernel.handled,
+    faults: world.tally.faults,
+  };
+}
+
+async function play(world: World, platform: Platform, faultsEnd: number): Promise<void> {
+  const broken = () => world.violation !== undefined;
+  await world.kernel.run(faultsEnd, broken);
+  if (broken()) return;
+  await world.kernel.run(faultsEnd + HEALING_MS, broken);
+  if (broken()) return;
+  world.judge("afterHealing");
+  platform.sweep();
+  world.dueBefore = world.kernel.now;
+  const giveUpAt = world.kernel.now + HEALED_WITHIN_MS;
+  while (!broken() && !world.isQuiet(platform) && world.kernel.now < giveUpAt)
+    await world.kernel.run(world.kernel.now + MINUTE_MS, broken);
+  if (!broken()) world.judge("atEnd");
+}
+
+function platformOf(prng: Prng, world: World, faultsEnd: number): PlatformOptions {
+  const trouble = () => world.kernel.now < faultsEnd;
+  const tick = { late: prng.pick([0, 0.2]), twice: prng.pick([0, 0.1]), missing: prng.pick([0, 0.1]) };
+  const consumer = {
+    timeoutMs: 300_000,
+    visibilityMs: 330_000,
+    concurrency: 10,
+    pollMs: () => prng.whole(1, 900),
+  };
+  const mishap = { twice: prng.pick([0, 0.05]), unacknowledged: prng.pick([0, 0.05]) };
+  const batchSize = prng.whole(1, 10);
+  const repeats = prng.pick([0, 0.1]);
+  const lagMs = prng.pick([200, 2_000, 20_000]);
+  return {
+    dispatchers: prng.whole(1, 2),
+    ticks: () => {
+      if (trouble() && prng.chance(tick.missing)) return [];
+      const lateMs = prng.whole(0, 2_000) + (trouble() && prng.chance(tick.late) ? prng.whole(0, 30_000) : 0);
+      return trouble() && prng.chance(tick.twice) ? [lateMs, lateMs + prng.whole(0, 5_000)] : [lateMs];
+    },
+    hosts: exactHosts,
+    queues: [
+      {
+        ...consumer,
+        queue: "default",
+        batchSize,
+        maxConcurrency: prng.pick([2, 10]),
+        mishaps: () => {
+          if (!trouble()) return "none";
+          if (prng.chance(mishap.twice)) return "delivered-twice";
+          return prng.chance(mishap.unacknowledged) ? "acknowledgement-lost" : "none";
+        },
+      },
+    ],
+    streams: {
+      batchSize: prng.pick([1, 5, 10]),
+      lagMs: () => prng.whole(50, lagMs),
+      retryMs: 2_000,
+      triesMax: 50,
+      repeats: () => trouble() && prng.chance(repeats),
+    },
+    sweepEveryMs: 60 * MINUTE_MS,
+  };
+}

@@ -1,0 +1,106 @@
+import type { Instant } from "../../../lib/core/instant.ts";
+import type { Service } from "../faults/plan.ts";
+import type { World } from "./world.ts";
+
+/** What a process is there for. */
+export type Role = "dispatcher" | "consumer" | "reconciler" | "notifier" | "sweeper" | "operator";
+
+/**
+ * One invocation of a function, or one tool at work. All that reaches it (answers, timers) goes through {@link deliver}: a
+ * killed process gets nothing any more, a paused one gets it when it thaws.
+ */
+export class Process {
+  readonly world: World;
+  readonly name: string;
+  readonly role: Role;
+  readonly startedAt: Instant;
+  /** What was done to it, by kind: what a lost lease may be put down to. */
+  readonly suffered = new Map<string, number>();
+  /** The services that it cannot reach at present. */
+  readonly cutOff = new Set<Service>();
+  #alive = true;
+  #pausedUntil: number;
+  #frozenMs = 0;
+  #held: (() => void)[] = [];
+  #endings: (() => void)[] = [];
+
+  constructor(world: World, name: string, role: Role) {
+    this.world = world;
+    this.name = name;
+    this.role = role;
+    this.startedAt = world.kernel.now;
+    this.#pausedUntil = this.startedAt;
+  }
+
+  get alive(): boolean {
+    return this.#alive;
+  }
+
+  get paused(): boolean {
+    return this.world.kernel.now < this.#pausedUntil;
+  }
+
+  /** For how long it has stood still so far: a frozen host's monotonic clock may not have counted that. */
+  get frozenMs(): number {
+    return this.#frozenMs;
+  }
+
+  /** Lets `action` reach the process: now, when it thaws, or never. */
+  deliver(action: () => void): void {
+    if (!this.#alive) return;
+    if (this.paused) this.#held.push(action);
+    else action();
+  }
+
+  /** Calls `action` after `ms` of true time, if it is still there then. */
+  after(ms: number, action: () => void): void {
+    this.world.kernel.after(ms, () => this.deliver(action));
+  }
+
+  /** Calls `action` when it ends or is killed. */
+  onEnd(action: () => void): void {
+    if (this.#alive) this.#endings.push(action);
+    else action();
+  }
+
+  /** Notes that a fault struck it. */
+  suffer(kind: string, where: string): void {
+    this.suffered.set(kind, (this.suffered.get(kind) ?? 0) + 1);
+    this.world.tell({ type: "fault", kind, where }, this);
+  }
+
+  /** It is gone from here on, whatever it was waiting for. */
+  kill(why: string): void {
+    if (this.#alive) this.#finish({ type: "process", what: "killed", why });
+  }
+
+  /** It came to its own end. */
+  end(): void {
+    if (this.#alive) this.#finish({ type: "process", what: "ended" });
+  }
+
+  /** Stands still for `ms`, then carries on as if nothing had been. */
+  pause(ms: number): void {
+    if (!this.#alive || this.paused) return;
+    this.#pausedUntil = this.world.kernel.now + ms;
+    this.world.tell({ type: "process", what: "paused", why: `${ms} ms` }, this);
+    this.world.kernel.after(ms, () => {
+      this.#frozenMs += ms;
+      if (!this.#alive) return;
+      this.world.tell({ type: "process", what: "thawed" }, this);
+      const held = this.#held;
+      this.#held = [];
+      for (const action of held) this.deliver(action);
+    });
+  }
+
+  #finish(fact: { type: "process"; what: "killed" | "ended"; why?: string }): void {
+    this.#alive = false;
+    this.#held = [];
+    this.world.tell(fact, this);
+    this.world.live.delete(this);
+    const endings = this.#endings;
+    this.#endings = [];
+    for (const ending of endings) ending();
+  }
+}

@@ -1,0 +1,167 @@
+import { createMemoryQueue, type MemoryQueue } from "../../../lib/adapters/memory/queue.ts";
+import { createMemoryStore, type MemoryStore } from "../../../lib/adapters/memory/store.ts";
+import type { EngineSettings } from "../../../lib/app/engine/engine.ts";
+import { DEAD_LETTER_QUEUE } from "../../../lib/app/ports.ts";
+import type { Instant } from "../../../lib/core/instant.ts";
+import { isTerminal, type Occurrence } from "../../../lib/core/occurrence.ts";
+import type { FaultPlan } from "../faults/plan.ts";
+import type { Finding, Invariant, Violation } from "../invariants/invariant.ts";
+import type { Fact, Seen } from "./facts.ts";
+import { IndexView } from "./index-view.ts";
+import { Kernel } from "./kernel.ts";
+import { Prng } from "./prng.ts";
+import { Process, type Role } from "./process.ts";
+import { TraceHash } from "./trace-hash.ts";
+
+/** What a world is made of. */
+export interface WorldOptions {
+  readonly seed: number;
+  readonly start: number;
+  readonly settings: EngineSettings;
+  readonly plan: (prng: Prng) => FaultPlan;
+  readonly queues: Parameters<typeof createMemoryQueue>[0]["queues"];
+  /** How long one way to a service and back takes, in milliseconds. */
+  readonly latencyMs: (prng: Prng) => number;
+}
+
+/** Counts that a run reports at its end. */
+export interface Tally {
+  io: number;
+  readonly faults: Map<string, number>;
+}
+
+/** Everything that exists in one simulation: time, chance, the services, the processes, and what was seen of them. */
+export class World {
+  readonly kernel: Kernel;
+  readonly prng: Prng;
+  readonly settings: EngineSettings;
+  readonly plan: FaultPlan;
+  readonly store: MemoryStore;
+  readonly queue: MemoryQueue;
+  readonly index: IndexView;
+  readonly live = new Set<Process>();
+  readonly seen: Seen[] = [];
+  readonly tally: Tally = { io: 0, faults: new Map() };
+  readonly hash = new TraceHash();
+  readonly latencyMs: () => number;
+  /** The runs whose stream records were lost. */
+  readonly recordsLost = new Set<string>();
+  /** Whether some host's clocks are so wrong that its leases may be lost for it. */
+  clocksAreWrong = false;
+  /** Runs of instants before this must have ended when the world is judged. */
+  dueBefore: Instant | undefined;
+  violation: Violation | undefined;
+  readonly #rows = new Map<string, Occurrence>();
+  readonly #queues: ReadonlySet<string>;
+  #writer: Process | undefined;
+  #processes = 0;
+  #nonces = 0;
+  readonly #invariants: Invariant[] = [];
+  readonly #listeners: ((fact: Seen) => void)[] = [];
+
+  constructor(options: WorldOptions) {
+    this.kernel = new Kernel(options.start);
+    this.prng = new Prng(options.seed);
+    this.settings = options.settings;
+    this.plan = options.plan(this.prng.fork());
+    const latencies = this.prng.fork();
+    this.latencyMs = () => options.latencyMs(latencies);
+    this.#queues = new Set([DEAD_LETTER_QUEUE, ...Object.keys(options.queues)]);
+    const now = () => this.kernel.now;
+    this.store = createMemoryStore({ now });
+    this.queue = createMemoryQueue({ now, queues: options.queues });
+    this.store.occurrenceChanges.subscribe(({ key, old, new: row }) => {
+      if (row) this.#rows.set(key, row);
+      else this.#rows.delete(key);
+      this.tell({ type: "row", key, ...(old && { old }), ...(row && { new: row }) }, this.#writer);
+    });
+    this.store.scheduleChanges.subscribe(({ key, old, new: item }) =>
+      this.tell({ type: "schedule", scheduleId: key, ...(old && { old }), ...(item && { new: item }) }, this.#writer),
+    );
+    this.index = new IndexView(this);
+  }
+
+  /** A new process; it runs until it is ended or killed. */
+  spawn(role: Role, label: string): Process {
+    this.#processes += 1;
+    const process = new Process(this, `${label}#${this.#processes}`, role);
+    this.live.add(process);
+    this.tell({ type: "process", what: "started" }, process);
+    return process;
+  }
+
+  /** Carries out `effect` on a service in the name of `process`, so that what it changes is put down to it. */
+  as<T>(process: Process | undefined, effect: () => T): T {
+    const before = this.#writer;
+    this.#writer = process;
+    try {
+      return effect();
+    } finally {
+      this.#writer = before;
+    }
+  }
+
+  /** Whether there is a queue of that name. */
+  hasQueue(name: string): boolean {
+    return this.#queues.has(name);
+  }
+
+  /** A name that no other claim or start has. */
+  readonly nonce = (): string => {
+    this.#nonces += 1;
+    return `n${this.#nonces}`;
+  };
+
+  /** Has `invariant` see every fact from here on. */
+  watch(invariant: Invariant): void {
+    this.#invariants.push(invariant);
+  }
+
+  /** Calls `listener` with every later fact, after the invariants. */
+  listen(listener: (fact: Seen) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Writes a fact down and lets every invariant judge it. The first violation is kept. */
+  tell(fact: Fact, by: Process | undefined): void {
+    const seen: Seen = { ...fact, at: this.kernel.now, by };
+    this.seen.push(seen);
+    this.hash.add(seen);
+    if (fact.type === "fault") this.tally.faults.set(fact.kind, (this.tally.faults.get(fact.kind) ?? 0) + 1);
+    for (const invariant of this.#invariants) {
+      const found = invariant.on?.(seen);
+      if (found !== undefined) this.#violate(invariant.name, found);
+    }
+    if (seen.type === "record-lost" && seen.key !== undefined) this.recordsLost.add(seen.key);
+    for (const listener of this.#listeners) listener(seen);
+  }
+
+  /** Asks every invariant for what only shows when the faults are over, or when nothing is left to do. */
+  judge(when: "afterHealing" | "atEnd"): void {
+    for (const invariant of this.#invariants)
+      for (const found of invariant[when]?.(this) ?? []) this.#violate(invariant.name, found);
+  }
+
+  /** The row of that key as it stands. */
+  row(key: string): Occurrence | undefined {
+    return this.#rows.get(key);
+  }
+
+  /** Whether all that was due before {@link dueBefore} has ended and `platform` has nothing under way. */
+  isQuiet(platform: { readonly quiet: boolean }): boolean {
+    const before = this.dueBefore ?? this.kernel.now;
+    return (
+      platform.quiet &&
+      [...this.#rows.values()].every(
+        (row) =>
+          isTerminal(row.status) ||
+          ((row.dueAt ?? 0) > this.kernel.now && row.fencingToken === 0) ||
+          row.scheduledFor >= before,
+      )
+    );
+  }
+
+  #violate(invariant: string, { key, message }: Finding): void {
+    this.violation ??= { invariant, key, message, at: this.kernel.now };
+  }
+}
