@@ -18,7 +18,7 @@ const MONTH_NAMES = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SE
 const WEEKDAY_NAMES = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"] as const;
 
 /** The years AWS allows (EventBridge Scheduler User Guide, "Cron-based schedules"). */
-export const AWS_YEARS = { min: 1970, max: 2199 } as const;
+const AWS_YEARS = { min: 1970, max: 2199 } as const;
 
 const plainRange = (min: number, max: number, names: readonly string[], allowed: string): FieldRule => ({
   min,

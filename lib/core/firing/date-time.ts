@@ -52,7 +52,7 @@ function spansAround(zone: string, local: number): readonly Span[] {
 }
 
 /** The instants of one wall-clock time in a zone: none or the end of the gap inside a gap, the chosen passes where it repeats. */
-export function resolveLocal(zone: string, local: number, dst: DstPolicy): readonly NominalFiring[] {
+function resolveLocal(zone: string, local: number, dst: DstPolicy): readonly NominalFiring[] {
   const spans = spansAround(zone, local);
   const passes = spans.filter((span) => shows(span, local)).map((span) => instant(local - span.offsetMs));
   const [first] = passes;

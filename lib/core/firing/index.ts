@@ -1,7 +1,7 @@
 export { describeTiming } from "./describe.ts";
-export { HORIZON, HORIZON_YEAR } from "./horizon.ts";
+export { HORIZON } from "./horizon.ts";
 export { countFirings, firesAt, firingsBetween, latestFiring, nextFiring } from "./next.ts";
-export { MAX_JITTER_SECONDS, parseTiming } from "./parse.ts";
+export { parseTiming } from "./parse.ts";
 export {
   type DstPolicy,
   type Firing,
@@ -12,5 +12,4 @@ export {
   type Resolution,
   type Timing,
   type TimingDefinition,
-  type TimingResult,
 } from "./timing.ts";

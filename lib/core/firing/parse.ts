@@ -18,7 +18,7 @@ import {
 } from "./timing.ts";
 
 /** A day: more would leave the reader of a schedule no idea when it runs. */
-export const MAX_JITTER_SECONDS = 86_400;
+const MAX_JITTER_SECONDS = 86_400;
 
 /** A statement of a time of day: it fires once on every day, so a gap shifts it and a repeat counts once. */
 const FIXED_POLICY: DstPolicy = { gap: "shift", repeated: "first" };

@@ -12,7 +12,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   day: 86_400 * SECOND_MS,
 };
 /** A hundred years: longer than any interval that could fire twice before the horizon. */
-export const MAX_INTERVAL_DAYS = 36_500;
+const MAX_INTERVAL_DAYS = 36_500;
 
 const RATE_FORM = /^rate\s*\((.*)\)$/is;
 const WORDS = /^(\d{1,12})\s+(second|minute|hour|day)s?$/i;

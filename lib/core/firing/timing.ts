@@ -66,7 +66,7 @@ export interface RateTiming extends TimingBase {
 }
 
 /** Fires once (twice for a repeated local time under `both`). Never empty, in instant order. */
-export interface AtTiming extends TimingBase {
+interface AtTiming extends TimingBase {
   readonly kind: "at";
   readonly firings: readonly NominalFiring[];
 }
