@@ -3,13 +3,15 @@ import { fileURLToPath } from "node:url";
 import stockJobs from "../../functions/jobs.ts";
 import { instant } from "../core/instant.ts";
 import { pause } from "../runtime/pause.ts";
+import { type Closing, createClosing } from "./closing.ts";
 import { readDefinitions } from "./definitions.ts";
+import { startEngines } from "./engines/start.ts";
 import { LocalEngineError } from "./errors.ts";
 import { exampleJobs, exampleSchedules } from "./examples.ts";
 import { loadJobs } from "./jobs.ts";
 import type { LocalOptions } from "./options.ts";
 import { captureConsole, type Output } from "./output.ts";
-import { type LocalScheduler, startScheduler } from "./start.ts";
+import type { LocalScheduler } from "./start.ts";
 import { greeting, summary } from "./summary.ts";
 import { synthesizedTemplate } from "./template/synthesize.ts";
 import { frame } from "./view/frame.ts";
@@ -27,33 +29,44 @@ const REDRAW_MS = 250;
  * Throws `LocalEngineError`, `InvalidScheduleError` and the like for what is in the way, when everything has been ended again.
  */
 export async function runLocal(options: LocalOptions, output: Output, signal: AbortSignal): Promise<void> {
-  const template = synthesizedTemplate(PROJECT_DIR, CACHE_DIR);
-  // Awaited later; until then a failure is not unhandled.
-  template.catch(() => {});
-  const definitions = options.schedules === undefined ? [] : await readDefinitions(options.schedules);
-  const jobs = options.jobs === undefined ? {} : await loadJobs(options.jobs);
-  output.print("Starting DynamoDB Local and SQS ...");
-  const scheduler = await startScheduler({
-    ...options,
-    template,
-    jobs: { ...stockJobs, ...(options.examples && exampleJobs), ...jobs },
-    cacheDir: CACHE_DIR,
-    print: output.print,
-    tell: output.screen ? () => {} : output.print,
-    onBusEvent: () => {},
-  });
-  const releaseConsole = captureConsole(output);
-  const startedMs = performance.now();
+  const closing = createClosing();
   try {
+    output.print("Starting DynamoDB Local and SQS ...");
+    const scheduler = await start(options, output, closing);
+    const startedMs = performance.now();
     for (const line of greeting(scheduler)) output.print(line);
-    await scheduler.put(definitions);
     if (options.examples) await scheduler.put(exampleSchedules(instant(Date.now())));
     await untilOver(options.seconds, output.screen, scheduler, signal);
-  } finally {
-    await scheduler.stop();
-    releaseConsole();
+    await closing.close();
     output.print(summary(scheduler.view, performance.now() - startedMs));
+  } finally {
+    await closing.close();
   }
+}
+
+async function start(options: LocalOptions, output: Output, closing: Closing): Promise<LocalScheduler> {
+  const stopping = new AbortController();
+  closing.add(() => stopping.abort());
+  // What takes long goes first, and all of it side by side.
+  const [engines, template, { startScheduler }, definitions, jobs] = await Promise.all([
+    startEngines({ ...options, onBusEvent: () => {} }, closing),
+    synthesizedTemplate(PROJECT_DIR, CACHE_DIR, stopping.signal),
+    import("./start.ts"),
+    options.schedules === undefined ? [] : readDefinitions(options.schedules),
+    options.jobs === undefined ? {} : loadJobs(options.jobs),
+  ]);
+  const scheduler = await startScheduler({
+    engines,
+    template,
+    closing,
+    jobs: { ...stockJobs, ...(options.examples && exampleJobs), ...jobs },
+    checkpointDir: options.dynamodbEndpoint === undefined ? options.dataDir : CACHE_DIR,
+    print: output.print,
+    tell: output.screen ? () => {} : output.print,
+  });
+  closing.add(captureConsole(output));
+  await scheduler.put(definitions);
+  return scheduler;
 }
 
 async function untilOver(

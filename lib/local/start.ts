@@ -7,11 +7,11 @@ import type { JobMap } from "../jobs/types.ts";
 import { engineSettings } from "../runtime/create-engine.ts";
 import { readEnvironment, type Settings } from "../runtime/env.ts";
 import { pause } from "../runtime/pause.ts";
-import { createClosing } from "./closing.ts";
+import type { Closing } from "./closing.ts";
 import { createLocalClients, type Endpoints } from "./engines/clients.ts";
-import { type EngineOptions, type Engines, startEngines } from "./engines/start.ts";
+import type { Engines } from "./engines/start.ts";
 import { LocalEngineError } from "./errors.ts";
-import { type Checkpoints, fileCheckpoints, memoryCheckpoints } from "./event-sources/checkpoints.ts";
+import { fileCheckpoints, memoryCheckpoints } from "./event-sources/checkpoints.ts";
 import { describeProblem, type EngineProblem } from "./event-sources/report.ts";
 import { startEventSources } from "./event-sources/start.ts";
 import { functionNameOf, functionResolver } from "./functions.ts";
@@ -25,11 +25,14 @@ import { createView, type ViewState } from "./view/state.ts";
 import { watchTable } from "./watch.ts";
 
 /** How the whole scheduler runs here. */
-export interface StartOptions extends EngineOptions {
-  readonly template: Promise<Template>;
+export interface StartOptions {
+  readonly engines: Engines;
+  readonly template: Template;
+  /** Ends the scheduler, before what it holds already; runs that do not end within {@link STOP_TIMEOUT_MS} are left to their leases. */
+  readonly closing: Closing;
   readonly jobs: JobMap;
-  /** Keeps what a restart needs when the tables outlive this process but not in `dataDir`. */
-  readonly cacheDir: string;
+  /** Where a restart finds how far the streams were read, when they outlive this process. */
+  readonly checkpointDir: string | undefined;
   /** Takes what jobs log and what goes wrong. */
   readonly print: (line: string) => void;
   /** Takes a line for each change of a schedule or a run worth one. */
@@ -46,33 +49,14 @@ export interface LocalScheduler {
   put(items: readonly ScheduleItem[]): Promise<void>;
   /** Resolves with what happened when an engine ends that was not asked to. */
   readonly failed: Promise<string>;
-  /** Ends everything; runs that do not end within {@link STOP_TIMEOUT_MS} are left to their leases. */
-  stop(): Promise<void>;
 }
 
 /** How long runs in progress may take to end. */
 const STOP_TIMEOUT_MS = 5_000;
 
-/** Starts the engines, creates what the template holds, and sets everything going. Throws `LocalEngineError` for what is in the way. */
+/** Creates what the template holds on the engines and sets everything going. Throws `LocalEngineError` for what is in the way. */
 export async function startScheduler(options: StartOptions): Promise<LocalScheduler> {
-  const closing = createClosing();
-  try {
-    const [starting, synthesizing] = await Promise.allSettled([startEngines(options, closing), options.template]);
-    if (starting.status === "rejected") throw starting.reason;
-    if (synthesizing.status === "rejected") throw synthesizing.reason;
-    return await startOn(starting.value, synthesizing.value, options, closing);
-  } catch (error) {
-    await closing.close();
-    throw error;
-  }
-}
-
-async function startOn(
-  engines: Engines,
-  template: Template,
-  options: StartOptions,
-  closing: ReturnType<typeof createClosing>,
-): Promise<LocalScheduler> {
+  const { closing, engines, template } = options;
   const endpoints = {
     dynamodb: engines.dynamodb.endpoint,
     sqs: engines.sqs.endpoint,
@@ -92,7 +76,8 @@ async function startOn(
   const { limits } = engineSettings(settings);
   await loadView(view, clients.dynamodb, settings.occurrencesTable, store, limits);
 
-  const checkpoints = await checkpointsFor(options);
+  const checkpoints =
+    options.checkpointDir === undefined ? memoryCheckpoints() : await fileCheckpoints(options.checkpointDir);
   const report = (problem: EngineProblem): void => options.print(describeProblem(problem));
   const work = { clients, checkpoints, report, signal: new AbortController().signal };
   const feed = createFeed({ view, schedules: store, limits, tell: options.tell, since: instant(Date.now()) });
@@ -112,7 +97,6 @@ async function startOn(
     view: view.state,
     put: (items) => putAll(store, items, limits),
     failed: engines.dynamodb.ended ?? new Promise(() => {}),
-    stop: () => closing.close(),
   };
 }
 
@@ -121,12 +105,6 @@ function settingsOf({ functions }: LocalStack): Settings {
   const dispatcher = functions.find((each) => functionNameOf(each) === "dispatcher");
   if (!dispatcher) throw new LocalEngineError("the template must hold a dispatcher function, got none");
   return readEnvironment({ ...dispatcher.environment });
-}
-
-/** Streams that outlive this process are read on from where it stopped. */
-function checkpointsFor({ dataDir, dynamodbEndpoint, cacheDir }: StartOptions): Promise<Checkpoints> | Checkpoints {
-  if (dynamodbEndpoint !== undefined) return fileCheckpoints(cacheDir);
-  return dataDir === undefined ? memoryCheckpoints() : fileCheckpoints(dataDir);
 }
 
 async function putAll(

@@ -2,7 +2,6 @@ import type { Closing } from "../closing.ts";
 import { startDynamoDb } from "./dynamodb.ts";
 import { type Engine, runningEngine } from "./engine.ts";
 import { type BusEvent, startEventBridge } from "./eventbridge.ts";
-import { startSqs } from "./sqs.ts";
 
 /** Which engines to start and which to use as they are. A port of 0 is a free one. */
 export interface EngineOptions {
@@ -21,28 +20,30 @@ export interface Engines {
   readonly eventbridge: Engine;
 }
 
-/** Starts the engines at once, side by side. When one fails, throws why, with the others left to `closing`. */
+/** Starts the engines at once, side by side; `closing` ends them, also those that were still starting when another failed. */
 export async function startEngines(options: EngineOptions, closing: Closing): Promise<Engines> {
-  const closed = async (starting: Promise<Engine>): Promise<Engine> => {
-    const engine = await starting;
-    closing.add(() => engine.close());
-    return engine;
+  const closed = (starting: Promise<Engine>): Promise<Engine> => {
+    closing.add(async () => {
+      const [outcome] = await Promise.allSettled([starting]);
+      if (outcome.status === "fulfilled") await outcome.value.close();
+    });
+    return starting;
   };
   const { dynamodbEndpoint, sqsEndpoint, dataDir } = options;
-  const dynamodb = closed(
+  const [dynamodb, sqs, eventbridge] = await Promise.all([
     dynamodbEndpoint === undefined
-      ? startDynamoDb({ port: portOf(options.dynamodbPort), dataDir })
-      : Promise.resolve(runningEngine(dynamodbEndpoint, "DynamoDB")),
-  );
-  const sqs = closed(
-    sqsEndpoint === undefined
-      ? startSqs({ port: portOf(options.sqsPort) })
-      : Promise.resolve(runningEngine(sqsEndpoint, "SQS")),
-  );
-  const eventbridge = closed(startEventBridge(options.onBusEvent));
-  // Each to its end, so that what did start is known to `closing` when another fails.
-  await Promise.allSettled([dynamodb, sqs, eventbridge]);
-  return { dynamodb: await dynamodb, sqs: await sqs, eventbridge: await eventbridge };
+      ? closed(startDynamoDb({ port: portOf(options.dynamodbPort), dataDir }))
+      : runningEngine(dynamodbEndpoint, "DynamoDB"),
+    sqsEndpoint === undefined ? closed(startSqsHere(portOf(options.sqsPort))) : runningEngine(sqsEndpoint, "SQS"),
+    closed(startEventBridge(options.onBusEvent)),
+  ]);
+  return { dynamodb, sqs, eventbridge };
+}
+
+/** Loaded while Java starts: it brings a web server. */
+async function startSqsHere(port: number | undefined): Promise<Engine> {
+  const { startSqs } = await import("./sqs.ts");
+  return startSqs({ port });
 }
 
 const portOf = (port: number): number | undefined => (port === 0 ? undefined : port);

@@ -19,16 +19,20 @@ const cdkJson = z.object({ context: z.record(z.string(), z.unknown()).default({}
 
 /**
  * The template of the CDK app of the project in `projectDir`, which is what `cdk deploy` would send, kept in `cacheDir` from
- * one start to the next. Throws {@link LocalEngineError} with the app's own words when it cannot be synthesized.
+ * one start to the next; `signal` ends the synthesis. Throws {@link LocalEngineError} with the app's own words when it cannot be synthesized.
  */
-export async function synthesizedTemplate(projectDir: string, cacheDir: string): Promise<Template> {
+export async function synthesizedTemplate(
+  projectDir: string,
+  cacheDir: string,
+  signal: AbortSignal,
+): Promise<Template> {
   const kept = join(cacheDir, "template.json");
   const sources = await Promise.all(SOURCES.map((source) => newestChangeMs(join(projectDir, source))));
-  if ((await newestChangeMs(kept)) <= Math.max(...sources)) await synthesize(projectDir, cacheDir, kept);
+  if ((await newestChangeMs(kept)) <= Math.max(...sources)) await synthesize(projectDir, cacheDir, kept, signal);
   return parseTemplate(JSON.parse(await readFile(kept, "utf8")));
 }
 
-async function synthesize(projectDir: string, cacheDir: string, target: string): Promise<void> {
+async function synthesize(projectDir: string, cacheDir: string, target: string, signal: AbortSignal): Promise<void> {
   await mkdir(cacheDir, { recursive: true });
   const workDir = await mkdtemp(join(cacheDir, "synthesis-"));
   try {
@@ -37,7 +41,7 @@ async function synthesize(projectDir: string, cacheDir: string, target: string):
     await Promise.all(FUNCTION_NAMES.map((name) => mkdir(join(bundles, name), { recursive: true })));
     const outputDir = join(workDir, "out");
     const { context } = cdkJson.parse(JSON.parse(await readFile(join(projectDir, "cdk.json"), "utf8")));
-    await runApp(projectDir, outputDir, { ...context, bundles });
+    await runApp(projectDir, outputDir, { ...context, bundles }, signal);
     const templates = (await readdir(outputDir)).filter((name) => name.endsWith(TEMPLATE_SUFFIX));
     const [template] = templates;
     if (template === undefined || templates.length > 1)
@@ -49,13 +53,19 @@ async function synthesize(projectDir: string, cacheDir: string, target: string):
 }
 
 /** Runs the app as the CDK's command line does (AWS CDK, `cx-api`: CDK_OUTDIR and CDK_CONTEXT_JSON), in a process of its own: it takes 400 MB. */
-async function runApp(projectDir: string, outputDir: string, context: Record<string, unknown>): Promise<void> {
+async function runApp(
+  projectDir: string,
+  outputDir: string,
+  context: Record<string, unknown>,
+  signal: AbortSignal,
+): Promise<void> {
   const env = { ...process.env, CDK_OUTDIR: outputDir, CDK_CONTEXT_JSON: JSON.stringify(context) };
   try {
     await promisify(execFile)(process.execPath, ["--import", "tsx", join("bin", "app.ts")], {
       cwd: projectDir,
       env,
       timeout: SYNTHESIS_TIMEOUT_MS,
+      signal,
     });
   } catch (error) {
     const said = error instanceof Error && "stderr" in error ? String(error.stderr).trim() : "";
