@@ -12,4 +12,9 @@ async function ask(question: string): Promise<boolean> {
 }
 
 const { stdin, stdout, stderr, env } = process;
+// `punctual ... | head` closes the pipe when it has seen enough: that is no failure.
+stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code === "EPIPE") process.exit(0);
+  throw error;
+});
 process.exitCode = await main(process.argv.slice(2), { stdin, stdout, stderr, env, ...(stdin.isTTY && { ask }) });

@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { CommanderError } from "commander";
 import { type Connection, type ConnectOptions, connect } from "../client/index.ts";
-import { errorMessage, InvalidScheduleError } from "../core/errors.ts";
+import { InvalidScheduleError, PunctualError } from "../core/errors.ts";
 import { type Instant, instant } from "../core/instant.ts";
 import { type Cli, createCli, type Io, type Output, ReportedError, UsageError } from "./cli.ts";
 import { createProgram } from "./program.ts";
@@ -53,7 +53,9 @@ function exitCodeOf(thrown: unknown, cli: Cli): number {
   if (thrown instanceof InvalidScheduleError)
     for (const { path, message } of thrown.problems)
       cli.note(`punctual: ${path === "" ? message : `${path}: ${message}`}`);
-  else cli.note(`punctual: ${errorMessage(thrown)}`);
+  else if (thrown instanceof PunctualError) cli.note(`punctual: ${thrown.message}`);
+  // A bug, or an answer nobody foresaw: where it happened is what helps.
+  else cli.note(`punctual: ${thrown instanceof Error ? thrown.stack : String(thrown)}`);
   if (isRefusedConnection(thrown)) cli.note("Nothing listens there: is the local engine running? npm start starts it.");
   return thrown instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
 }
