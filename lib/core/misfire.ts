@@ -6,7 +6,10 @@ import type { MisfirePolicy } from "./schedule.ts";
 /** Where the counting of missed firings stops: past it a decision says "more than". */
 export const MISFIRES_COUNTED_MAX = 10_000;
 
-/** How many caught-up rows one visit inserts: enough to outrun a per-second schedule, few enough to hold up no neighbour. */
+/**
+ * How many caught-up rows one visit inserts: enough to outrun a per-second schedule, few enough to hold up no neighbour. A
+ * schedule whose runs must not overlap gets one at a time: so they keep their order.
+ */
 export const CATCH_UP_ROWS = 100;
 
 /** Whether a head comes up later than its grace allows. Late by exactly its grace it does not. */
@@ -14,13 +17,20 @@ export const isMisfire = (row: Pick<DueRow, "dueAt">, policy: MisfirePolicy, now
   row.dueAt !== undefined && now - row.dueAt > policy.graceSeconds * 1000;
 
 /**
- * What the policy makes of a head that is a misfire at `now`: which firings are missed, from the head's own to the latest,
- * and how many. Put on the head before anything follows from it, so that it is decided once whoever crashes.
+ * What the policy makes of a head that is a misfire at `now`: which firings are missed, from the head's own to the latest
+ * that fell due by `upTo`, and how many. Put on the head before anything follows from it, so that it is decided once whoever
+ * crashes.
  */
-export function decideMisfire(timing: Timing, row: DueRow, policy: MisfirePolicy, now: Instant): MisfireDecision {
+export function decideMisfire(
+  timing: Timing,
+  row: DueRow,
+  policy: MisfirePolicy,
+  now: Instant,
+  upTo: Instant = now,
+): MisfireDecision {
   // Under `skip`, what is late within its grace is no misfire and still runs as itself.
   const missedBefore = policy.policy === "skip" ? plusMs(now, -policy.graceSeconds * 1000 - 1) : now;
-  const to = latestDue(timing, row.scheduledFor, missedBefore) ?? row.scheduledFor;
+  const to = latestDue(timing, row.scheduledFor, missedBefore < upTo ? missedBefore : upTo) ?? row.scheduledFor;
   const windowStart = plusMs(now, -policy.catchupWindowSeconds * 1000);
   // All of it lies before the window: there is nothing left to catch up with.
   const kind = policy.policy === "all" && to < windowStart ? "skip" : policy.policy;
@@ -40,14 +50,15 @@ function latestDue(timing: Timing, after: Instant, by: Instant): Instant | undef
 const firstFrom = (timing: Timing, start: Instant, to: Instant): Instant =>
   nextFiring(timing, plusMs(start, -1))?.scheduledFor ?? to;
 
-/** The next caught-up firings after `after` that a decision stands for, and whether more remain behind them. */
+/** The next caught-up firings after `after` that a decision stands for, at most `limit`, and whether more remain behind them. */
 export function catchUpAfter(
   timing: Timing,
   decision: MisfireDecision,
   after: Instant,
+  limit: number,
 ): { readonly firings: readonly Firing[]; readonly more: boolean } {
   const start = later(plusMs(after, 1), decision.from);
-  const firings = firingsBetween(timing, start, plusMs(decision.to, 1), CATCH_UP_ROWS);
+  const firings = firingsBetween(timing, start, plusMs(decision.to, 1), limit);
   const last = firings.at(-1);
   return { firings, more: last !== undefined && last.scheduledFor < decision.to };
 }

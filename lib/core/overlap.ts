@@ -8,6 +8,19 @@ export const TURN_WAIT_MS = 60_000;
 /** How soon a row that replaces another looks again where that one has no lease to wait for. */
 const REPLACE_WAIT_MS = 1_000;
 
+/**
+ * Which of two waiting rows of one schedule comes first: the older instant, but what is backfilled comes after live work.
+ * Missed firings that are caught up with are live work: they keep their place.
+ */
+export const compareTurns = (left: DueRow, right: DueRow): number =>
+  Number(isBackfilled(left)) - Number(isBackfilled(right)) || left.scheduledFor - right.scheduledFor;
+
+const isBackfilled = (row: DueRow): boolean => row.kind === "backfill" && row.misfire === undefined;
+
+/** Whether a row stands for a missed firing that is being caught up with, and is not done. */
+export const isCatchingUp = (row: DueRow): boolean =>
+  row.kind === "backfill" && row.misfire !== undefined && !isTerminal(row.status);
+
 /** What a row does whose schedule's runs must not overlap. */
 export type Turn =
   | { readonly kind: "go" }
@@ -27,14 +40,23 @@ export function turnOf(
 ): Turn {
   if (policy === "allow" || holder === undefined || holder.firing === row.firing || isOver(holder, now))
     return { kind: "go" };
-  const leaseUntil = holder.leaseUntil ?? now;
-  if (policy === "replace")
-    return { kind: "replace", until: leaseUntil > now ? leaseUntil : plusMs(now, REPLACE_WAIT_MS) };
-  // Only a head is passed over: what was asked for, caught up with or tried before waits.
-  return policy === "skip" && isHead(row) ? { kind: "skip" } : { kind: "wait", until: plusMs(now, TURN_WAIT_MS) };
+  // Only a head is passed over or takes another's place: what was asked for, caught up with or tried before waits.
+  if (policy === "wait" || !isHead(row)) return { kind: "wait", until: plusMs(now, TURN_WAIT_MS) };
+  if (policy === "skip") return { kind: "skip" };
+  const until = wasAtWork(holder) ? leaseOf(holder, now) : now;
+  return { kind: "replace", until: until > now ? until : plusMs(now, REPLACE_WAIT_MS) };
 }
 
-/** A run is over when it reported its end itself, or when the lease that a cancel left to it has run out. */
+const leaseOf = (holder: Occurrence, now: Instant): Instant => holder.leaseUntil ?? now;
+
+/**
+ * A run is over when it reported its end itself, when the lease that a cancel left to it has run out, or when it was
+ * cancelled before anybody started it: its message finds nothing to start.
+ */
 const isOver = (holder: Occurrence, now: Instant): boolean =>
-  isTerminal(holder.status) &&
-  (holder.status !== "CANCELLED" || holder.leaseUntil === undefined || holder.leaseUntil <= now);
+  isTerminal(holder.status) && (holder.status !== "CANCELLED" || !wasAtWork(holder) || leaseOf(holder, now) <= now);
+
+/** Whether somebody works at a run, or did when it was cancelled, which took its token one further. */
+const wasAtWork = ({ status, log, fencingToken }: Occurrence): boolean =>
+  status === "RUNNING" ||
+  (status === "CANCELLED" && log.some((entry) => entry.token === fencingToken - 1 && entry.endedAt === undefined));

@@ -186,9 +186,23 @@ export const DEFAULT_MISFIRE: MisfirePolicy = { policy: "coalesce", graceSeconds
 /** How long a run may wait for its start before it is a dead letter. */
 export const DEFAULT_START_DEADLINE_SECONDS = 86_400;
 
-/** The version of an item's definition, valid or not: the hash of the author's attributes, whatever order they came in. */
+/** The attributes that decide when a schedule fires. */
+const TIMING_ATTRIBUTES = ["cron", "rate", "at", "timezone", "dst", "startAt", "endAt", "jitterSeconds"] as const;
+
+/**
+ * The version of an item's definition, valid or not: the hash of what decides when it fires, a hyphen, and the hash of all
+ * the author's attributes, whatever order they came in.
+ */
 export const definitionVersion = (item: Readonly<Record<string, unknown>>): string =>
-  contentHash(Object.fromEntries(DEFINITION_ATTRIBUTES.map((key) => [key, item[key]])));
+  `${hashOf(item, TIMING_ATTRIBUTES)}-${hashOf(item, DEFINITION_ATTRIBUTES)}`;
+
+const hashOf = (item: Readonly<Record<string, unknown>>, attributes: readonly string[]): string =>
+  contentHash(Object.fromEntries(attributes.map((key) => [key, item[key]])));
+
+/** Whether two versions of one schedule fire at the same instants. */
+export const isSameTiming = (left: string, right: string): boolean => timingOf(left) === timingOf(right);
+
+const timingOf = (version: string): string => version.slice(0, version.indexOf("-"));
 
 /**
  * Turns an item of the Schedules table (plain JavaScript values) into a schedule, or lists everything that is wrong with

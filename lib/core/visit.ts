@@ -1,8 +1,8 @@
 import { type Firing, firesAt, nextFiring } from "./firing/index.ts";
-import { type Instant, later } from "./instant.ts";
-import { catchUpAfter, decideMisfire, isMisfire } from "./misfire.ts";
+import { type Instant, later, plusMs } from "./instant.ts";
+import { CATCH_UP_ROWS, catchUpAfter, decideMisfire, isMisfire } from "./misfire.ts";
 import { type DueRow, isHead, type MisfireDecision, type SkipReason } from "./occurrence.ts";
-import type { Schedule, ScheduleSnapshot } from "./schedule.ts";
+import { isSameTiming, type Schedule, type ScheduleSnapshot } from "./schedule.ts";
 import { startDeadline } from "./transition.ts";
 
 /** What a dispatcher has to do with a row that came due. Every kind but `nothing` ends in a write. */
@@ -15,8 +15,9 @@ export function visit(row: DueRow, now: Instant): Visit {
     case "PENDING":
     case "RETRYING":
       if (isHead(row)) return "head";
-      if (now >= startDeadline(row)) return "never-started";
-      return carriesCatchUp(row) ? "catch-up" : "claim";
+      // Also past its start deadline: what is behind it must not be lost with it.
+      if (carriesCatchUp(row)) return "catch-up";
+      return now >= startDeadline(row) ? "never-started" : "claim";
     case "DISPATCHED":
       return now >= startDeadline(row) ? "never-started" : "claim-again";
     case "RUNNING":
@@ -75,47 +76,53 @@ export function decideHead(row: DueRow, reading: ScheduleReading, now: Instant):
   // A definition that does not validate fires nothing; the reconcile that follows its mending starts the chain anew.
   if (reading.kind === "invalid") return { kind: "skip", reason: "edited" };
   const { schedule } = reading;
-  const goOn = (): { successor?: Successor } => {
-    const firing = nextFiring(schedule.timing, successorAnchor(row, schedule, now));
-    return firing === undefined ? {} : { successor: { firing } };
-  };
-  if (!schedule.enabled) return { kind: "skip", reason: "disabled", ...goOn() };
-  if (schedule.paused || (schedule.resumedAt !== undefined && row.scheduledFor < schedule.resumedAt))
-    return { kind: "skip", reason: "paused", ...goOn() };
+  const anchor = successorAnchor(row, schedule, now);
+  const goOn = (after: Instant) => successorAfter(schedule, later(anchor, after));
+  // What is due by now would be passed over like this row: the chain goes on behind it, whatever an outage has left there.
+  if (!schedule.enabled) return { kind: "skip", reason: "disabled", ...goOn(now) };
+  if (schedule.paused) return { kind: "skip", reason: "paused", ...goOn(now) };
+  if (schedule.resumedAt !== undefined && row.scheduledFor < schedule.resumedAt)
+    return { kind: "skip", reason: "paused", ...goOn(plusMs(schedule.resumedAt, -1)) };
   const edited = schedule.version !== row.scheduleVersion;
   if (edited && firesAt(schedule.timing, row.scheduledFor) === undefined)
-    return { kind: "skip", reason: "edited", ...goOn() };
+    return { kind: "skip", reason: "edited", ...goOn(anchor) };
   const refresh = edited ? { refresh: schedule.snapshot } : {};
   const policy = schedule.snapshot.misfirePolicy;
-  if (row.misfire !== undefined) return { ...followMisfire(row, row.misfire, schedule, goOn()), ...refresh };
-  if (isMisfire(row, policy, now)) return { kind: "decide", misfire: decideMisfire(schedule.timing, row, policy, now) };
-  return { kind: "run", ...refresh, ...goOn() };
+  if (row.misfire !== undefined) return { ...followMisfire(row, row.misfire, schedule, anchor), ...refresh };
+  if (!isMisfire(row, policy, now)) return { kind: "run", ...refresh, ...goOn(anchor) };
+  // What new firing times would have fired before they were written was not missed.
+  const upTo = isSameTiming(schedule.version, row.scheduleVersion) ? now : row.scheduledFor;
+  return { kind: "decide", misfire: decideMisfire(schedule.timing, row, policy, now, upTo) };
 }
+
+const successorAfter = (schedule: Schedule, after: Instant): { successor?: Successor } => {
+  const firing = nextFiring(schedule.timing, after);
+  return firing === undefined ? {} : { successor: { firing } };
+};
 
 /** What follows from a recorded decision, in every pass the same. */
 function followMisfire(
   row: DueRow,
   misfire: MisfireDecision,
   schedule: Schedule,
-  own: { successor?: Successor },
+  anchor: Instant,
 ): Exclude<HeadDecision, { kind: "decide" }> {
-  const firing = nextFiring(schedule.timing, misfire.to);
-  const afterwards = firing === undefined ? {} : { successor: { firing } };
+  const afterwards = successorAfter(schedule, later(misfire.to, anchor));
   switch (misfire.policy) {
     case "skip":
       return { kind: "skip", reason: "misfire", ...afterwards };
     case "coalesce": {
       // The latest missed firing stands for the others, as a head of its own; if that is this one, it runs.
-      if (misfire.to <= row.scheduledFor) return { kind: "run", ...own };
-      const latest = firesAt(schedule.timing, misfire.to);
+      const latest = misfire.to > row.scheduledFor ? firesAt(schedule.timing, misfire.to) : undefined;
       return latest === undefined
-        ? { kind: "skip", reason: "misfire", ...afterwards }
+        ? { kind: "run", ...afterwards }
         : { kind: "skip", reason: "misfire", successor: { firing: latest, misfire } };
     }
     case "all": {
-      const catchUp = { catchUp: { ...catchUpAfter(schedule.timing, misfire, row.scheduledFor), misfire } };
-      if (row.scheduledFor < misfire.from) return { kind: "skip", reason: "misfire", ...afterwards, ...catchUp };
-      return { kind: "run", ...afterwards, ...catchUp };
+      const catchUp = catchUpOf(row, misfire, schedule);
+      return row.scheduledFor < misfire.from
+        ? { kind: "skip", reason: "misfire", ...afterwards, ...catchUp }
+        : { kind: "run", ...afterwards, ...catchUp };
     }
     default:
       return misfire.policy satisfies never;
@@ -127,22 +134,29 @@ export const carriesCatchUp = (row: DueRow): row is DueRow & { readonly misfire:
   row.kind === "backfill" && row.status === "PENDING" && row.fencingToken === 0 && row.misfire?.policy === "all";
 
 /** What a carrying row brings before it runs; nothing where its schedule is gone or can no longer tell. */
-export function catchUpFrom(
+export const catchUpFrom = (
   row: DueRow & { readonly misfire: MisfireDecision },
   reading: ScheduleReading,
-): CatchUp | undefined {
-  if (reading.kind !== "found") return undefined;
-  return { ...catchUpAfter(reading.schedule.timing, row.misfire, row.scheduledFor), misfire: row.misfire };
+): { readonly catchUp?: CatchUp } => (reading.kind === "found" ? catchUpOf(row, row.misfire, reading.schedule) : {});
+
+/**
+ * The missed firings behind `row` that a decision stands for. Nothing once the schedule fires at other times: which ones
+ * were missed nobody can tell any more, and what the new ones would have been before they were written is not owed.
+ */
+function catchUpOf(row: DueRow, misfire: MisfireDecision, schedule: Schedule): { readonly catchUp?: CatchUp } {
+  if (!isSameTiming(schedule.version, row.scheduleVersion)) return {};
+  const rows = schedule.snapshot.overlap === "allow" ? CATCH_UP_ROWS : 1;
+  return { catchUp: { ...catchUpAfter(schedule.timing, misfire, row.scheduledFor, rows), misfire } };
 }
 
 /**
  * The instant after which a head's successor fires: the head's own nominal instant, never now, so that lateness does not
- * drift into the chain. After an edit it is no earlier than that edit: what the new definition would have fired before it
- * was written is not owed. While the reconcile of an edit is still to come, now stands for it; that reconcile inserts what
- * lies between.
+ * drift into the chain. With new firing times it is no earlier than the edit that brought them: what they would have fired
+ * before they were written is not owed. While the reconcile of that edit is still to come, now stands for it; that
+ * reconcile inserts what lies between.
  */
 export function successorAnchor(row: DueRow, schedule: Schedule, now: Instant): Instant {
-  if (schedule.version === row.scheduleVersion) return row.scheduledFor;
+  if (isSameTiming(schedule.version, row.scheduleVersion)) return row.scheduledFor;
   const since = schedule.status?.version === schedule.version ? schedule.status.since : now;
   return later(since, row.scheduledFor);
 }

@@ -1,19 +1,13 @@
 import { errorMessage, formatProblems } from "../../core/errors.ts";
-import type { DueRow } from "../../core/occurrence.ts";
-import { parseSchedule, type ScheduleSnapshot } from "../../core/schedule.ts";
-import type { OccurrenceEvent } from "../../core/transition.ts";
-import {
-  type CatchUp,
-  carriesCatchUp,
-  catchUpFrom,
-  decideHead,
-  type HeadDecision,
-  type ScheduleReading,
-} from "../../core/visit.ts";
+import { type DueRow, isHead } from "../../core/occurrence.ts";
+import { parseSchedule } from "../../core/schedule.ts";
+import { type OccurrenceEvent, startDeadline } from "../../core/transition.ts";
+import { carriesCatchUp, catchUpFrom, decideHead, type HeadDecision, type ScheduleReading } from "../../core/visit.ts";
 import type { ReadVerdict, ScheduleItem } from "../ports.ts";
 import { ensureHeads, insertCatchUps } from "./chain.ts";
 import type { Engine } from "./engine.ts";
 import { reconcile } from "./reconcile.ts";
+import type { Candidate } from "./turns.ts";
 
 /** One row and what the dispatcher is about to make of it. */
 export interface Plan {
@@ -30,12 +24,12 @@ export interface Decided {
 
 /**
  * Plans rows whose schedules were read. What must stand before a row is touched (its successor, the missed firings behind it)
- * is inserted here; a row of which that failed is left out. `ended`: schedules that have no further firing.
+ * is inserted here; a row of which that failed is left out. `settled`: schedules that fire no further, or not for now.
  */
 export async function planDecided(
   engine: Engine,
   decided: readonly Decided[],
-): Promise<{ plans: Plan[]; ended: string[] }> {
+): Promise<{ plans: Plan[]; settled: string[] }> {
   const successors = decided.flatMap(({ row, reading, decision }) =>
     reading.kind === "found" && decision.kind !== "decide" && decision.successor !== undefined
       ? [{ row, schedule: reading.schedule, ...decision.successor }]
@@ -53,31 +47,37 @@ export async function planDecided(
   ]);
   return {
     plans: decided.flatMap(({ row, decision }) => (broken.has(row) ? [] : [planOf(engine, row, decision)])),
-    ended: decided.filter(endsItsSchedule).map(({ row }) => row.scheduleId),
+    settled: [...new Set(decided.filter(stops).map(({ row }) => row.scheduleId))],
   };
 }
 
-/** Decides rows that depend on their schedule as it stands now: heads, and rows that carry a catch-up. */
+/**
+ * Decides rows that depend on their schedule as it stands now: heads, and rows that carry a catch-up, which themselves run
+ * from their snapshot, whatever their schedule says by now.
+ */
 export async function decideRows(engine: Engine, rows: readonly DueRow[]): Promise<Decided[]> {
   const scheduleIds = [...new Set(rows.map((row) => row.scheduleId))];
   if (scheduleIds.length === 0) return [];
+  // Before the schedules: what falls due, is edited or resumed while they are read is the next visit's to judge.
+  const now = engine.clock.now();
   const verdicts = await engine.schedules.read(scheduleIds);
   const readings = new Map(scheduleIds.map((id, index) => [id, readingOf(engine, id, verdicts[index])]));
-  const now = engine.clock.now();
   return rows.flatMap((row): Decided[] => {
     const reading = readings.get(row.scheduleId);
     if (reading === undefined) return [];
-    const decision = carriesCatchUp(row) ? carried(catchUpFrom(row, reading)) : decideHead(row, reading, now);
+    const decision: HeadDecision = carriesCatchUp(row)
+      ? { kind: "run", ...catchUpFrom(row, reading) }
+      : decideHead(row, reading, now);
     return [{ row, reading, decision }];
   });
 }
 
-/** The overlap policy by which a row takes its turn: a head's schedule's as it stands, any other row's own. */
-export const overlapOf = ({ row, reading }: Decided): ScheduleSnapshot["overlap"] =>
-  reading.kind === "found" && !carriesCatchUp(row) ? reading.schedule.snapshot.overlap : row.overlap;
-
-/** A caught-up row runs from its snapshot, whatever its schedule says by now. */
-const carried = (catchUp: CatchUp | undefined): HeadDecision => ({ kind: "run", ...(catchUp && { catchUp }) });
+/** By which policy a row takes its turn: a head by its schedule's as it stands, any other row by its own. */
+export function candidateOf({ row, reading }: Decided): Candidate {
+  if (reading.kind !== "found" || !isHead(row)) return { row, policy: row.overlap };
+  const { overlap, misfirePolicy } = reading.schedule.snapshot;
+  return { row, policy: overlap, afterCatchUp: overlap === "wait" && misfirePolicy.policy === "all" };
+}
 
 function planOf(engine: Engine, row: DueRow, decision: HeadDecision): Plan {
   switch (decision.kind) {
@@ -86,6 +86,7 @@ function planOf(engine: Engine, row: DueRow, decision: HeadDecision): Plan {
     case "skip":
       return { row, event: { type: "skip", reason: decision.reason } };
     case "run": {
+      if (!isHead(row) && engine.clock.now() >= startDeadline(row)) return { row, event: { type: "never-started" } };
       const refresh = decision.refresh === undefined ? {} : { refresh: decision.refresh };
       return { row, event: { type: "claim", owner: engine.newNonce(), ...refresh } };
     }
@@ -94,16 +95,22 @@ function planOf(engine: Engine, row: DueRow, decision: HeadDecision): Plan {
   }
 }
 
-const endsItsSchedule = ({ row, reading, decision }: Decided): boolean =>
-  reading.kind === "found" && decision.kind !== "decide" && decision.successor === undefined && !carriesCatchUp(row);
+const stops = ({ row, reading, decision }: Decided): boolean => {
+  if (reading.kind !== "found" || decision.kind === "decide" || carriesCatchUp(row)) return false;
+  const { enabled, paused } = reading.schedule;
+  return decision.successor === undefined || !enabled || paused;
+};
 
-/** Says of schedules whose last firing was taken that they have ended. The sweep says it where this does not get to. */
-export async function endSchedules(engine: Engine, scheduleIds: readonly string[]): Promise<void> {
+/**
+ * Reconciles schedules that came to a stop, so that one whose last firing was taken says that it has ended, and one that
+ * is paused or disabled does not pass over a row at each of its instants. What this does not get to, the sweep does.
+ */
+export async function settleSchedules(engine: Engine, scheduleIds: readonly string[]): Promise<void> {
   for (const scheduleId of scheduleIds)
     try {
       await reconcile(engine, scheduleId);
     } catch (error) {
-      engine.logger.warn("an ended schedule's status could not be written; the sweep does it", {
+      engine.logger.warn("a schedule that came to a stop could not be reconciled; the sweep does it", {
         scheduleId,
         error: errorMessage(error),
       });

@@ -1,70 +1,106 @@
-import type { Instant } from "../../core/instant.ts";
+import { type Instant, plusMs } from "../../core/instant.ts";
 import { type DueRow, formatKey, isHead, type Occurrence } from "../../core/occurrence.ts";
-import { type Turn, turnOf } from "../../core/overlap.ts";
+import { compareTurns, isCatchingUp, TURN_WAIT_MS, type Turn, turnOf } from "../../core/overlap.ts";
 import type { ScheduleSnapshot } from "../../core/schedule.ts";
 import { transition } from "../../core/transition.ts";
 import type { Gate, ReadVerdict } from "../ports.ts";
+import { LAST_INSTANT_KEY } from "./chain.ts";
 import type { Engine } from "./engine.ts";
 import { type SettleableWrite, writeSettled } from "./settle.ts";
 
 /** Newest rows of a schedule that are searched for one that waits. */
 const WAITING_ROWS = 50;
+/** Rows just before a head among which a missed firing stands that is being caught up with: it has at most one at a time. */
+const ROWS_BEFORE_HEAD = 5;
 
 /** A row that is about to be claimed, and its schedule's overlap policy. */
 export interface Candidate {
   readonly row: DueRow;
   readonly policy: ScheduleSnapshot["overlap"];
+  /** A head that keeps the order of instants with missed firings that are caught up with. */
+  readonly afterCatchUp?: boolean;
 }
 
 /**
  * Decides whose turn it is, and takes it where it is a candidate's: the gate is passed conditional on what was read of it
  * before the holder's row was. A candidate without an answer is left for the next visit: its gate could not be read, another
- * was faster, or an older row of its schedule comes first.
+ * was faster, or another row of its schedule comes first.
  */
 export async function takeTurns(engine: Engine, candidates: readonly Candidate[]): Promise<ReadonlyMap<DueRow, Turn>> {
   const turns = new Map<DueRow, Turn>();
-  const oldest = new Map<string, Candidate>();
+  const bySchedule = new Map<string, Candidate[]>();
   for (const candidate of candidates) {
     const { row, policy } = candidate;
     if (policy === "allow") turns.set(row, { kind: "go" });
-    else if (row.scheduledFor < (oldest.get(row.scheduleId)?.row.scheduledFor ?? Number.POSITIVE_INFINITY))
-      oldest.set(row.scheduleId, candidate);
+    else bySchedule.set(row.scheduleId, [...(bySchedule.get(row.scheduleId) ?? []), candidate]);
   }
-  if (oldest.size === 0) return turns;
+  if (bySchedule.size === 0) return turns;
 
-  const gated = [...oldest.values()];
   // First the gates, then the holders: a holder that comes back to life in between moves its gate, and the passage fails.
-  const gates = await engine.occurrences.readGates(gated.map(({ row }) => row.scheduleId));
-  const holders = await readHolders(engine, gated, gates);
-  const now = engine.clock.now();
-  const passages: { candidate: Candidate; asRead: Gate | undefined }[] = [];
-  for (const [index, candidate] of gated.entries()) {
+  const groups = [...bySchedule.values()].map((group) => group.toSorted((a, b) => compareTurns(a.row, b.row)));
+  const gates = await engine.occurrences.readGates([...bySchedule.keys()]);
+  const contests = groups.flatMap((group, index): Contest[] => {
     const gate = gates[index];
-    const holder = holders.get(candidate.row);
-    if (gate === undefined || gate.kind === "failed" || holder?.kind === "failed") continue;
-    const standing = holder?.kind === "found" ? holder.row : undefined;
-    const turn = turnOf(candidate.row, candidate.policy, standing, now);
-    if (turn.kind === "go") passages.push({ candidate, asRead: gate.kind === "found" ? gate.row : undefined });
-    else turns.set(candidate.row, turn);
-    if (turn.kind === "replace" && standing !== undefined) await cancelHolder(engine, standing, now);
-  }
+    if (gate === undefined || gate.kind === "failed") return [];
+    const asRead = gate.kind === "found" ? gate.row : undefined;
+    // Whoever holds the turn goes on with it; else the first in order.
+    const first = group.find(({ row }) => row.firing === asRead?.holder) ?? group[0];
+    return first === undefined ? [] : [{ ...first, asRead, behind: group.filter((other) => other !== first) }];
+  });
+  const passages = await judge(engine, contests, turns);
   const passed = await engine.occurrences.passGates(
-    passages.map(({ candidate: { row }, asRead }) => ({ scheduleId: row.scheduleId, asRead, holder: row.firing })),
+    passages.map(({ row, asRead }) => ({ scheduleId: row.scheduleId, asRead, holder: row.firing })),
   );
-  for (const [index, { candidate }] of passages.entries())
-    if (passed[index]?.kind === "passed") turns.set(candidate.row, { kind: "go" });
+  for (const [index, { row }] of passages.entries())
+    if (passed[index]?.kind === "passed") turns.set(row, { kind: "go" });
   return turns;
+}
+
+/** Whose turn it may be next, with the gate as it was read, and the others of its schedule that came due with it. */
+interface Contest extends Candidate {
+  readonly asRead: Gate | undefined;
+  readonly behind: readonly Candidate[];
+}
+
+/** Notes in `turns` who must wait, is passed over or replaces the holder; answers who may pass the gate. */
+async function judge(
+  engine: Engine,
+  contests: readonly Contest[],
+  turns: Map<DueRow, Turn>,
+): Promise<readonly Contest[]> {
+  const holders = await readHolders(engine, contests);
+  const now = engine.clock.now();
+  const wait = { kind: "wait", until: plusMs(now, TURN_WAIT_MS) } as const;
+  const passages: Contest[] = [];
+  for (const contest of contests) {
+    const { row, policy, behind } = contest;
+    const holder = holders.get(row);
+    if (holder?.kind === "failed") continue;
+    const standing = holder?.kind === "found" ? holder.row : undefined;
+    const turn = turnOf(row, policy, standing, now);
+    if (turn.kind === "replace" && standing !== undefined) await cancelHolder(engine, standing, now);
+    if (turn.kind !== "go") turns.set(row, turn);
+    else if (contest.afterCatchUp && (await standsBehindCatchUp(engine, row))) turns.set(row, wait);
+    else passages.push(contest);
+    // A head is judged on its own, at the next visit: it may be to be passed over.
+    for (const other of behind) if (!isHead(other.row)) turns.set(other.row, wait);
+  }
+  return passages;
+}
+
+async function standsBehindCatchUp(engine: Engine, { scheduleId, firing }: DueRow): Promise<boolean> {
+  const query = { scheduleId, to: firing, newestFirst: true, limit: ROWS_BEFORE_HEAD };
+  const { rows } = await engine.occurrences.history(query);
+  return rows.some(isCatchingUp);
 }
 
 async function readHolders(
   engine: Engine,
-  gated: readonly Candidate[],
-  gates: readonly ReadVerdict<Gate>[],
+  contests: readonly Contest[],
 ): Promise<ReadonlyMap<DueRow, ReadVerdict<Occurrence>>> {
-  const held = gated.flatMap(({ row }, index) => {
-    const gate = gates[index];
-    return gate?.kind === "found" ? [{ row, key: { scheduleId: row.scheduleId, firing: gate.row.holder } }] : [];
-  });
+  const held = contests.flatMap(({ row, asRead }) =>
+    asRead === undefined ? [] : [{ row, key: { scheduleId: row.scheduleId, firing: asRead.holder } }],
+  );
   if (held.length === 0) return new Map();
   const verdicts = await engine.occurrences.read(held.map(({ key }) => key));
   return new Map(
@@ -81,19 +117,25 @@ async function cancelHolder(engine: Engine, holder: Occurrence, now: Instant): P
   engine.logger.info("a run was cancelled: the next firing of its schedule replaces it", { key: formatKey(key) });
 }
 
-/** After the end of a run whose schedule's runs must not overlap: a row that waits for its turn is due now. */
+/** After the end of a run whose schedule's runs must not overlap: the first row that waits for its turn is due now. */
 export async function bringForward(engine: Engine, ended: Occurrence): Promise<void> {
   if (ended.overlap === "allow") return;
-  const { rows } = await engine.occurrences.history({
+  const query = {
     scheduleId: ended.scheduleId,
     newestFirst: true,
     limit: WAITING_ROWS,
     statuses: ["PENDING"],
-  });
+  } as const;
+  // Manual runs sort behind every instant: however many there were, they must not hide the chain.
+  const pages = await Promise.all([
+    engine.occurrences.history({ ...query, to: LAST_INSTANT_KEY }),
+    engine.occurrences.history({ ...query, from: LAST_INSTANT_KEY }),
+  ]);
   const now = engine.clock.now();
-  const waiting = rows.filter((row) => row.dueAt !== undefined && row.dueAt > now && row.firstDueAt <= now);
-  // The oldest head, or what is no head: the chain holds one waiting head at a time.
-  const next = waiting.toSorted((left, right) => Number(isHead(right)) - Number(isHead(left)))[0];
+  const waiting = pages
+    .flatMap(({ rows }) => rows)
+    .filter((row) => row.dueAt !== undefined && row.dueAt > now && row.firstDueAt <= now);
+  const next = waiting.toSorted(compareTurns)[0];
   const moved = next && transition(next, { type: "defer", dueAt: now }, now, engine.settings);
   if (next === undefined || moved?.kind !== "write") return;
   const write: SettleableWrite = {

@@ -4,7 +4,7 @@ import type { Turn } from "../../core/overlap.ts";
 import { transition } from "../../core/transition.ts";
 import { type Visit, visit } from "../../core/visit.ts";
 import type { Engine } from "./engine.ts";
-import { type Decided, decideRows, endSchedules, overlapOf, type Plan, planDecided } from "./plan-by-schedule.ts";
+import { candidateOf, type Decided, decideRows, type Plan, planDecided, settleSchedules } from "./plan-by-schedule.ts";
 import { type Claimed, sendClaimed } from "./send-claimed.ts";
 import { type SettleableWrite, writeSettled } from "./settle.ts";
 import { takeTurns } from "./turns.ts";
@@ -26,7 +26,7 @@ export async function visitRows(engine: Engine, rows: readonly DueRow[]): Promis
   const runs = decided.filter(({ decision }) => decision.kind === "run");
   const claims = of("claim");
   const turns = await takeTurns(engine, [
-    ...runs.map((one) => ({ row: one.row, policy: overlapOf(one) })),
+    ...runs.map(candidateOf),
     ...claims.map((row) => ({ row, policy: row.overlap })),
   ]);
   const bySchedule = await planDecided(
@@ -41,7 +41,7 @@ export async function visitRows(engine: Engine, rows: readonly DueRow[]): Promis
     ...of("never-started").map((row): Plan => ({ row, event: { type: "never-started" } })),
     ...of("worker-lost").map((row): Plan => ({ row, event: { type: "worker-lost" } })),
   ]);
-  await endSchedules(engine, bySchedule.ended);
+  await settleSchedules(engine, bySchedule.settled);
   return summary;
 }
 
