@@ -126,7 +126,9 @@ export interface WantedCatchUp {
 export async function insertCatchUps(engine: Engine, wanted: readonly WantedCatchUp[]): Promise<readonly boolean[]> {
   const rows = wanted.flatMap(({ schedule, catchUp }, index) =>
     catchUp.firings.map((firing, position) => {
-      const carries = catchUp.more && position === catchUp.firings.length - 1;
+      // Where runs must not overlap, each carries the decision: its turn comes before what is backfilled.
+      const carries =
+        schedule.snapshot.overlap !== "allow" || (catchUp.more && position === catchUp.firings.length - 1);
       const now = engine.clock.now();
       const misfire = carries ? catchUp.misfire : undefined;
       return { index, row: newBackfill(schedule, firing, now, engine.settings.shards, misfire) };
