@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { setImmediate as turn } from "node:timers/promises";
 import type { Clock, Host } from "../../lib/app/ports.ts";
 import { type Instant, instant } from "../../lib/core/instant.ts";
@@ -79,11 +80,15 @@ export class VirtualTime {
         at,
         wake: () => {
           this.#sleepers = this.#sleepers.filter((other) => other !== sleeper);
+          signal?.removeEventListener("abort", sleeper.wake);
           resolve();
         },
       };
       this.#sleepers.push(sleeper);
-      signal?.addEventListener("abort", sleeper.wake, { once: true });
+      if (signal === undefined) return;
+      // As many as sleep at a time are no leak.
+      setMaxListeners(0, signal);
+      signal.addEventListener("abort", sleeper.wake, { once: true });
     });
   }
 }
