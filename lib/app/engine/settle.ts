@@ -29,14 +29,8 @@ export async function writeSettled(
   }
   return verdicts.map((verdict, index) => {
     const final = settled.get(index) ?? verdict;
-    if (final.kind === "failed" || final.kind === "unknown") {
-      engine.metrics.count("StoreFailures");
-      engine.logger.warn("a write was not answered or not taken; the row's due time recovers it", {
-        key: writes[index]?.key,
-        verdict: final.kind,
-        error: errorMessage(final.error),
-      });
-    }
+    const write = writes[index];
+    if (write !== undefined && (final.kind === "failed" || final.kind === "unknown")) warnOf(engine, write, final);
     return final;
   });
 }
@@ -46,8 +40,8 @@ const WRITE_TRIES = 5;
 const WRITE_PAUSE_MS = 200;
 
 /**
- * Writes one row until the store has decided: a try that it did not take, or did not answer, is repeated. `undefined`: it
- * never decided, and the row's own `dueAt` recovers it.
+ * Writes one row until the store has decided: a try that it did not take, or did not answer, is repeated. Only for writes
+ * whose own effect makes their guard fail. `undefined`: it never decided, and the row's own `dueAt` recovers it.
  */
 export async function writeUntilDecided(
   engine: Pick<Engine, "occurrences" | "logger" | "metrics">,
@@ -56,17 +50,36 @@ export async function writeUntilDecided(
 ): Promise<Extract<WriteVerdict, { kind: "applied" | "refused" }> | undefined> {
   let doubtful = false;
   for (let attempt = 1; attempt <= WRITE_TRIES; attempt += 1) {
-    const [verdict] = await writeSettled(engine, [write]);
+    const [verdict] = await engine.occurrences.write([write]);
     if (verdict?.kind === "applied") return verdict;
-    // An earlier try may be what stands in this one's way.
-    if (verdict?.kind === "refused" && !doubtful) return verdict;
-    if (verdict?.kind === "refused") {
-      const [reading] = await engine.occurrences.read([write.key]);
-      if (reading?.kind === "found" && write.isMine(reading.row)) return { kind: "applied", row: reading.row };
-      if (reading?.kind === "found" || reading?.kind === "missing") return { kind: "refused" };
-    }
+    // After an unanswered try, what stands in this one's way may be that one.
+    const known = verdict?.kind !== "refused" ? undefined : doubtful ? await readBack(engine, write) : verdict;
+    if (known !== undefined) return known;
     doubtful ||= verdict?.kind !== "failed";
+    if (verdict?.kind !== "refused") warnOf(engine, write, verdict);
     if (attempt < WRITE_TRIES) await host.sleep(WRITE_PAUSE_MS * 2 ** (attempt - 1));
   }
   return undefined;
+}
+
+async function readBack(
+  { occurrences }: Pick<Engine, "occurrences">,
+  { key, isMine }: SettleableWrite,
+): Promise<Extract<WriteVerdict, { kind: "applied" | "refused" }> | undefined> {
+  const [reading] = await occurrences.read([key]);
+  if (reading === undefined || reading.kind === "failed") return undefined;
+  return reading.kind === "found" && isMine(reading.row) ? { kind: "applied", row: reading.row } : { kind: "refused" };
+}
+
+function warnOf(
+  { metrics, logger }: Pick<Engine, "metrics" | "logger">,
+  { key }: SettleableWrite,
+  verdict: Extract<WriteVerdict, { kind: "failed" | "unknown" }> | undefined,
+): void {
+  metrics.count("StoreFailures");
+  logger.warn("a write was not answered or not taken; the row's due time recovers it", {
+    key,
+    verdict: verdict?.kind ?? "unknown",
+    error: verdict === undefined ? "no answer" : errorMessage(verdict.error),
+  });
 }
