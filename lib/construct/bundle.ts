@@ -1,4 +1,4 @@
-import { accessSync, constants, rmSync, statSync } from "node:fs";
+import { accessSync, constants, mkdirSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -60,15 +60,21 @@ export function bundleFunctions(options: BundleOptions = {}): string {
   const jobsFile = options.jobsFile === undefined ? undefined : readableJobsFile(options.jobsFile);
   for (const name of functions) {
     const entry = join(sourceDirectory, `${name}.ts`);
-    const directory = join(outputDirectory, name);
-    rmSync(directory, { recursive: true, force: true });
-    const inputs = build(entry, join(directory, "index.mjs"), name === "consumer" ? jobsFile : undefined);
+    const { text, inputs } = build(entry, name === "consumer" ? jobsFile : undefined);
     if (name === "consumer" && jobsFile !== undefined && !inputs.includes(jobsFile))
       throw new InvalidDeploymentError(
         `${entry} must import its jobs from "${JOBS_SPECIFIER}", got a bundle without ${jobsFile}`,
       );
+    writeWhole(join(outputDirectory, name, "index.mjs"), text, join(outputDirectory, `.${name}-${process.pid}`));
   }
   return outputDirectory;
+}
+
+/** By a rename, so that whoever synthesizes at the same time reads one whole file or the other. */
+function writeWhole(file: string, text: Uint8Array, draft: string): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(draft, text);
+  renameSync(draft, file);
 }
 
 function readableJobsFile(file: string): string {
@@ -88,20 +94,23 @@ const unusable = (file: string, why: string, cause?: unknown): InvalidDeployment
     { cause },
   );
 
-/** Bundles one entry and answers the absolute paths of all that went into it. */
-function build(entry: string, outfile: string, jobsFile: string | undefined): string[] {
+/** Bundles one entry; answers the module's text and the absolute paths of all that went into it. */
+function build(
+  entry: string,
+  jobsFile: string | undefined,
+): { readonly text: Uint8Array; readonly inputs: readonly string[] } {
   const options = {
     ...OPTIONS,
     entryPoints: [entry],
-    outfile,
     ...(jobsFile !== undefined && {
       alias: { ...OPTIONS.alias, ...OWN_PACKAGE, [JOBS_SPECIFIER]: jobsFile },
       banner: { js: REQUIRE_BANNER },
     }),
   } satisfies BuildOptions;
   try {
-    const { metafile } = buildSync(options);
-    return Object.keys(metafile.inputs).map((input) => resolve(ROOT, input));
+    const { metafile, outputFiles } = buildSync(options);
+    const text = Buffer.concat(outputFiles.map(({ contents }) => contents));
+    return { text, inputs: Object.keys(metafile.inputs).map((input) => resolve(ROOT, input)) };
   } catch (failure) {
     const first = buildErrors(failure)[0];
     if (first === undefined) throw failure;
@@ -129,6 +138,7 @@ const OPTIONS = {
   legalComments: "none",
   logLevel: "silent",
   metafile: true,
+  write: false,
 } as const satisfies BuildOptions;
 
 /** What esbuild found wrong, if that is why it threw (esbuild API, "BuildFailure"). */

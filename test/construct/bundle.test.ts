@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -52,12 +52,15 @@ test("the consumer carries the jobs of the file it was given, and their CommonJS
   expect(await answerOf(output, "consumer")).toEqual(["send-invoice", "second"]);
 });
 
-test("what a directory held before is gone", () => {
+test("a bundle is written over the one before", async () => {
+  const sources = directory();
   const output = directory();
-  mkdirSync(join(output, "notifier"));
-  writeFileSync(join(output, "notifier/old.mjs"), "");
-  bundleFunctions({ sourceDirectory: SOURCES, outputDirectory: output, functions: ["notifier"] });
-  expect(readdirSync(join(output, "notifier"))).toEqual(["index.mjs"]);
+  for (const answer of ["old", "new"]) {
+    writeFileSync(join(sources, "notifier.ts"), `export const handler = async () => "${answer}";`);
+    bundleFunctions({ sourceDirectory: sources, outputDirectory: output, functions: ["notifier"] });
+  }
+  expect(readdirSync(output)).toEqual(["notifier"]);
+  expect(await answerOf(output, "notifier")).toBe("new");
 });
 
 test.each([

@@ -1,9 +1,12 @@
+import { Validations } from "aws-cdk-lib";
 import { Match } from "aws-cdk-lib/assertions";
+import { AwsSolutionsChecks } from "cdk-nag";
 import { expect, test } from "vitest";
+import { PunctualStack } from "../../lib/construct/index.ts";
 import { DUE_INDEX_ATTRIBUTES } from "../../lib/core/occurrence.ts";
 import { DEFAULT_NUMBERS } from "../../lib/core/timing.ts";
 import { readEnvironment, timingOf } from "../../lib/runtime/env.ts";
-import { propertiesOf, templateOf } from "./world.ts";
+import { BUNDLES, propertiesOf, templateOf, testApp } from "./world.ts";
 
 const template = templateOf();
 
@@ -282,4 +285,16 @@ test("silence is an alarm, and so is a queue that awaits an operator", () => {
       ComparisonOperator: "GreaterThanThreshold",
       Threshold: 0,
     });
+});
+
+test("the stack passes the AWS Solutions checks", () => {
+  const app = testApp();
+  const { punctual } = new PunctualStack(app, "Punctual", { bundles: BUNDLES });
+  Validations.of(punctual.node.findChild("StreamFailures")).acknowledge({
+    id: "AwsSolutions::AwsSolutions-SQS3",
+    reason:
+      "It is the dead-letter queue of both stream sources; only event source mappings refer to it, which the rule does not see.",
+  });
+  Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
+  expect(() => app.synth()).not.toThrow();
 });

@@ -7,9 +7,12 @@ import { type PunctualProps, PunctualStack } from "../../lib/construct/index.ts"
 /** Bundles made beforehand, so that a test of the template need not make them. */
 export const BUNDLES = join(import.meta.dirname, "fixtures/bundles");
 
+/** An app without the CDK's own validation, which takes seconds: `cdk synth` does it. */
+export const testApp = (): App => new App({ builtinCloudFormationValidation: false });
+
 /** The template of a stack with `props`. */
 export const templateOf = (props: PunctualProps = {}): Template =>
-  Template.fromStack(new PunctualStack(new App(), "Punctual", { bundles: BUNDLES, ...props }));
+  Template.fromStack(new PunctualStack(testApp(), "Punctual", { bundles: BUNDLES, ...props }));
 
 const resources = z.record(z.string(), z.record(z.string(), z.unknown()));
 
