@@ -38,6 +38,7 @@ export async function runLocal(options: LocalOptions, output: Output, signal: Ab
     if (options.examples) await scheduler.put(exampleSchedules(instant(Date.now())));
     await untilOver(options.seconds, output.screen, scheduler, signal);
     await closing.close();
+    output.screen?.end();
     output.print(summary(scheduler.view, performance.now() - startedMs));
   } finally {
     await closing.close();

@@ -78,8 +78,9 @@ export function scheduleLine(item: ScheduleItem, limits: ScheduleLimits): Schedu
   return { scheduleId, when: timingWords(definition), state: status?.state ?? "NEW", problem: status?.problem };
 }
 
-/** `cron 0 9 * * MON-FRI (Europe/Paris)`: as the author wrote it. */
+/** `cron 0 9 * * MON-FRI (Europe/Paris)`, `rate(5 minutes)`: as the author wrote it. */
 function timingWords({ cron, rate, at, timezone }: ScheduleDefinition): string {
   const [kind, text] = cron !== undefined ? ["cron", cron] : rate !== undefined ? ["rate", rate] : ["at", at];
-  return timezone === undefined || timezone === "UTC" ? `${kind} ${text}` : `${kind} ${text} (${timezone})`;
+  const words = text?.startsWith(`${kind}(`) ? text : `${kind} ${text}`;
+  return timezone === undefined || timezone === "UTC" ? words : `${words} (${timezone})`;
 }

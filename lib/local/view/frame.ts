@@ -14,10 +14,16 @@ const FIXED_LINES = 7;
 
 const COLUMN_GAP = "  ";
 
+/** An id or an expression longer than this is cut, so that the columns after it are seen. */
+const CELL_MAX_CHARACTERS = 36;
+
 /** The live view as lines, none longer than the terminal is wide and no more than it is high. */
 export function frame(state: ViewState, now: Instant, size: Size): string[] {
   const available = Math.max(3, size.rows - 1 - FIXED_LINES);
-  const schedules = [...state.schedules.values()].map((each) => scheduleColumns(each, state, now));
+  const schedules = [...state.schedules.values()]
+    .map((line) => ({ line, next: line.problem === undefined ? nextFiringOf(state, line.scheduleId) : undefined }))
+    .sort((left, right) => urgency(left) - urgency(right))
+    .map(({ line, next }) => scheduleColumns(line, next, now));
   const recent = [...state.recent.values()].reverse().map((row) => runColumns(row, now));
   const deadLetters = [...state.deadLetters.values()].reverse().map((row) => [formatKey(row), ...details(row, now)]);
   const shares = share([schedules.length, deadLetters.length, recent.length], available);
@@ -47,10 +53,18 @@ export function latenessWords(latenessMs: readonly number[]): string[] {
   return [`median ${duration(at(0.5))} late, 99% within ${duration(at(0.99))}`];
 }
 
-function scheduleColumns(line: ScheduleLine, state: ViewState, now: Instant): string[] {
-  const next = nextFiringOf(state, line.scheduleId);
+/** What is wrong first, then what fires soonest, then what does not fire again. */
+const urgency = ({ line, next }: { line: ScheduleLine; next: Instant | undefined }): number =>
+  line.problem === undefined ? (next ?? Number.MAX_VALUE) : -Number.MAX_VALUE;
+
+function scheduleColumns(line: ScheduleLine, next: Instant | undefined, now: Instant): string[] {
   const firing = next === undefined ? "no firing ahead" : `next in ${duration(Math.max(0, next - now))}`;
-  return [line.scheduleId, line.when, line.state, line.problem ?? firing];
+  return [
+    oneLine(line.scheduleId, CELL_MAX_CHARACTERS),
+    oneLine(line.when, CELL_MAX_CHARACTERS),
+    line.state,
+    line.problem ?? firing,
+  ];
 }
 
 const runColumns = (row: Occurrence, now: Instant): string[] => [

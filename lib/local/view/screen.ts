@@ -7,6 +7,8 @@ export interface Screen {
   draw(lines: readonly string[]): void;
   /** Prints `line` above what is drawn, where it stays. */
   print(line: string): void;
+  /** Leaves what is drawn where it is; what is printed from now on goes below. */
+  end(): void;
 }
 
 /** What a screen needs of a terminal. */
@@ -38,6 +40,10 @@ export function createScreen(terminal: Terminal): Screen {
     draw,
     print: (line) => {
       terminal.write(`${erasure()}${line}\n${drawn.join("\n")}`);
+    },
+    end: () => {
+      if (drawn.length > 0) terminal.write("\n");
+      drawn = [];
     },
   };
 }

@@ -47,5 +47,8 @@ describe("the screen", () => {
     screen.draw(["a", "b"]);
     screen.print("a problem");
     expect(terminal.shown()).toEqual(["endpoint", "a problem", "a", "b"]);
+    screen.end();
+    screen.print("the end");
+    expect(terminal.shown()).toEqual(["endpoint", "a problem", "a", "b", "the end", ""]);
   });
 });
