@@ -12,7 +12,7 @@ const MINUTE = Duration.minutes(1);
 const SILENT_MINUTES = 3;
 
 /** A metric that the functions of `deployment` write, summed by the minute. */
-export const deploymentMetric = (deployment: string, metricName: MetricName): Metric =>
+const deploymentMetric = (deployment: string, metricName: MetricName): Metric =>
   new Metric({
     namespace: METRICS_NAMESPACE,
     metricName,

@@ -27,7 +27,7 @@ const schema = z.object({
 });
 
 /** The names that the stock app reads from the CDK's context, as in `-c shards=16`. */
-export const CONTEXT_NAMES: readonly string[] = Object.keys(schema.shape);
+const CONTEXT_NAMES: readonly string[] = Object.keys(schema.shape);
 
 /** What the stock app is set up with. */
 export interface AppSettings {

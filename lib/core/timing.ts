@@ -6,16 +6,16 @@ import { DEFAULT_MISFIRE, DEFAULT_START_DEADLINE_SECONDS } from "./schedule.ts";
  * How long SQS FIFO swallows a known deduplication id (Amazon SQS Developer Guide, "Exactly-once processing in Amazon SQS":
  * 5 minutes).
  */
-export const SQS_DEDUPLICATION_WINDOW_MS = 300_000;
+const SQS_DEDUPLICATION_WINDOW_MS = 300_000;
 
 /** The least lease: a few seconds are lost to one slow answer or one pause of the process. */
-export const RUN_LEASE_MIN_MS = 10_000;
+const RUN_LEASE_MIN_MS = 10_000;
 
 /** A receive is spent on every hand-back, crash and look in the console, so a message must have many. */
 export const RECEIVE_COUNT_MIN = 20;
 
 /** What a rule leaves for everything that is not in its numbers: clocks, networks, a process that is slow to wake. */
-export const MARGINS = {
+const MARGINS = {
   /** Between a claim and the send that follows it, and between its last answer and the write that records it. */
   sendMs: 10_000,
   /** Between the end of a claim lease and the second send: a dispatcher's poll, takeover, a tick that comes late. */
@@ -33,7 +33,7 @@ export const DISPATCHER = { minuteMs: 60_000, overlapMs: 20_000, timeoutSeconds:
  * How late a head comes up at most when a dispatcher dies and nothing else goes wrong: the next tick may be a minute away
  * and several seconds late, and has a cold start.
  */
-export const LATENESS_BOUND_SECONDS = 90;
+const LATENESS_BOUND_SECONDS = 90;
 
 /** What a queue allows a job, and the function that runs it; without a function (a worker reads it) nothing bounds the job. */
 export interface QueueTiming {
