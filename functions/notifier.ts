@@ -18,15 +18,18 @@ export function createHandler(env: NodeJS.ProcessEnv, overrides: Overrides = {})
         engine.logger.error("a row that nobody can read changed; it is not announced", { error: change.error.message });
       return [];
     });
-    const out = await announce(
-      engine,
-      engine.bus,
-      changes.map(({ change }) => change),
-    );
-    engine.metrics.flush();
-    const failed = changes.find((_, index) => !out[index]);
-    // Lambda brings everything from the first failure on again; what is out by then carries the same identity once more.
-    return { batchItemFailures: failed ? [{ itemIdentifier: failed.record.dynamodb?.SequenceNumber ?? "" }] : [] };
+    try {
+      const out = await announce(
+        engine,
+        engine.bus,
+        changes.map(({ change }) => change),
+      );
+      const failed = changes.find((_, index) => !out[index]);
+      // Lambda brings everything from the first failure on again; what is out by then carries the same identity once more.
+      return { batchItemFailures: failed ? [{ itemIdentifier: failed.record.dynamodb?.SequenceNumber ?? "" }] : [] };
+    } finally {
+      engine.metrics.flush();
+    }
   };
 }
 

@@ -51,8 +51,7 @@ export function createConsumer<Payloads extends Record<string, unknown>>(
     const result = await runBatch(runner, deliveries, {
       remainingMs: () => context.getRemainingTimeInMillis(),
       concurrency: options.concurrency ?? BATCH_MAX,
-    });
-    engine.metrics.flush();
+    }).finally(() => engine.metrics.flush());
     if (result.abandoned) {
       engine.logger.error("a job ignored its signal: this process ends so that it never goes on in a later invocation");
       (options.exit ?? process.exit)(1);

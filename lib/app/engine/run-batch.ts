@@ -59,9 +59,11 @@ export async function runBatch(
   for (const delivery of deliveries) {
     const body = decodeMessage(delivery.body);
     if (body.kind === "malformed") {
-      if (!(await setAside(runner, delivery, formatProblems(body.problems)))) handBack.push(delivery.id);
+      const setAsideNow = setAside(runner, delivery, formatProblems(body.problems));
+      if (!(await doneOrLogged(runner, delivery, setAsideNow))) handBack.push(delivery.id);
     } else if (body.message.deadLetter) {
-      if (!(await replayRedriven(runner, body.message))) handBack.push(delivery.id);
+      const replayed = replayRedriven(runner, body.message);
+      if (!(await doneOrLogged(runner, delivery, replayed))) handBack.push(delivery.id);
     } else decoded.push({ id: delivery.id, message: body.message });
   }
   const trusted = decoded.filter(({ message }) => !message.suspect);
@@ -82,6 +84,19 @@ async function runOrHandBack(runner: Runner, message: OccurrenceMessage): Promis
     return await runOccurrence(runner, message);
   } catch (error) {
     return { kind: "hand-back", reason: errorMessage(error) };
+  }
+}
+
+/** Whether `work` has dealt with a delivery; its failure is its own. */
+async function doneOrLogged({ engine }: Runner, { id }: Delivery, work: Promise<boolean>): Promise<boolean> {
+  try {
+    return await work;
+  } catch (error) {
+    engine.logger.warn("a message could not be dealt with; it comes again", {
+      messageId: id,
+      reason: errorMessage(error),
+    });
+    return false;
   }
 }
 
