@@ -59,7 +59,7 @@ describe("a visit to a due head", () => {
       start: START,
       occurrences: (real) => ({
         insert: async (rows) => {
-          const verdicts = await real.insert(rows.filter((row) => !failing || row.scheduleId !== "a"));
+          const verdicts = [...(await real.insert(rows.filter((row) => !failing || row.scheduleId !== "a")))];
           return rows.map((row) =>
             failing && row.scheduleId === "a"
               ? { kind: "failed", error: new Error("throttled") }

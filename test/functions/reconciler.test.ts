@@ -1,0 +1,83 @@
+import { describe, expect, it, vi } from "vitest";
+import { createHandler } from "../../functions/reconciler.ts";
+import { type Instant, plusMs, toIso } from "../../lib/core/instant.ts";
+import { NOON } from "../support/occurrences.ts";
+import { type DeployedWorld, newDeployedWorld, streamRecord } from "./deployed-world.ts";
+
+vi.mock("../../lib/runtime/create-engine.ts", async () => ({
+  createEngine: (await import("./deployed-world.ts")).engineOf,
+}));
+
+const PLENTY = { getRemainingTimeInMillis: () => 600_000 };
+const hourly = (scheduleId: string, given = {}) => ({ scheduleId, cron: "0 * * * *", ...given });
+const put = (number: string, item: { readonly scheduleId: string }, at: Instant) =>
+  streamRecord(number, { scheduleId: item.scheduleId }, item, at);
+const handle = (world: DeployedWorld, ...Records: ReturnType<typeof put>[]) =>
+  world.time.finish(createHandler(world.env)({ Records }, PLENTY));
+
+describe("the reconciler", () => {
+  it("starts the chain of each schedule that a record tells of", async () => {
+    const world = newDeployedWorld({ start: plusMs(NOON, 60_000) });
+    for (const name of ["a", "b"]) world.put(hourly(name));
+    const records = ["a", "b"].map((name, index) => put(String(index), hourly(name), plusMs(NOON, 30_000)));
+    expect(await handle(world, ...records)).toEqual({ batchItemFailures: [] });
+    for (const name of ["a", "b"]) expect(world.history(name)).toEqual([`${toIso(plusMs(NOON, 3_600_000))} PENDING`]);
+    expect(world.did).toEqual(["thaw", "probe", "flush"]);
+  });
+
+  it("counts an edit from its own record, whatever was written on the item after it", async () => {
+    const world = newDeployedWorld({ start: plusMs(NOON, 5_000) });
+    const item = hourly("a");
+    const noted = { ...item, note: "an operator's" };
+    world.put(noted);
+    await handle(world, put("1", item, plusMs(NOON, -1_000)), put("2", noted, plusMs(NOON, 2_000)));
+    expect(world.row("a", NOON)).toMatchObject({ status: "PENDING", dueAt: NOON });
+  });
+
+  it("counts from the newest of several edits in a batch", async () => {
+    const world = newDeployedWorld({ start: plusMs(NOON, 5_000) });
+    world.put(hourly("a"));
+    await handle(
+      world,
+      put("1", hourly("a", { payload: 1 }), plusMs(NOON, -2_000)),
+      put("2", hourly("a"), plusMs(NOON, 1_000)),
+    );
+    expect(world.history("a")).toEqual([`${toIso(plusMs(NOON, 3_600_000))} PENDING`]);
+  });
+
+  it("has what failed brought again from its first record on, and does the rest", async () => {
+    const world = newDeployedWorld({
+      schedules: (real) => ({
+        read: async (ids) =>
+          ids.includes("bad") ? ids.map(() => ({ kind: "failed", error: new Error("throttled") })) : real.read(ids),
+      }),
+    });
+    for (const name of ["a", "bad", "c"]) world.put(hourly(name));
+    const answer = await handle(
+      world,
+      ...["a", "bad", "c", "bad"].map((name, index) => put(`seq-${index}`, hourly(name), NOON)),
+    );
+    expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: "seq-1" }] });
+    expect(world.history("a")).toHaveLength(1);
+    expect(world.history("c")).toHaveLength(1);
+  });
+
+  it("ends a deleted schedule's chain", async () => {
+    const world = newDeployedWorld();
+    world.put(hourly("a"));
+    await handle(world, put("1", hourly("a"), NOON));
+    await world.engine.schedules.remove("a");
+    await handle(world, streamRecord("2", { scheduleId: "a" }, undefined, NOON));
+    expect(world.history("a")).toEqual([]);
+  });
+
+  it("sweeps at the hourly rule's word", async () => {
+    const world = newDeployedWorld();
+    world.put(hourly("a"));
+    expect(await world.time.finish(createHandler(world.env)({ sweep: true }, PLENTY))).toEqual({
+      batchItemFailures: [],
+    });
+    expect(world.history("a")).toHaveLength(1);
+    expect(world.logs).toContain("info: swept");
+  });
+});
