@@ -32,7 +32,6 @@ export type OccurrenceMessage = z.infer<typeof schema>;
 
 /** The message that carries the attempt which `row` (as the claim left it) stands for. */
 export function messageOf(row: Occurrence): OccurrenceMessage {
-  const payload = z.json().parse(JSON.parse(row.payload));
   return {
     version: MESSAGE_VERSION,
     occurrenceId: row.occurrenceId,
@@ -41,7 +40,7 @@ export function messageOf(row: Occurrence): OccurrenceMessage {
     kind: row.kind,
     scheduledFor: toIso(row.scheduledFor),
     job: row.job,
-    payload,
+    payload: payloadOf(row),
     attempt: row.attempts,
     maxAttempts: row.maxAttempts,
     fencingToken: row.fencingToken,
@@ -49,6 +48,15 @@ export function messageOf(row: Occurrence): OccurrenceMessage {
     scheduleVersion: row.scheduleVersion,
     ...(row.suspect && { suspect: true }),
   };
+}
+
+/** A payload that somebody else made unreadable goes as the text it is: the job's attempt fails by it, and nobody else's. */
+function payloadOf({ payload }: Pick<Occurrence, "payload">): OccurrenceMessage["payload"] {
+  try {
+    return JSON.parse(payload);
+  } catch {
+    return payload;
+  }
 }
 
 /**

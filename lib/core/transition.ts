@@ -146,7 +146,7 @@ export interface TransitionSettings {
  * token and owner it carries.
  */
 export function transition(
-  row: DueRow,
+  row: DueRow & Partial<Pick<Occurrence, "log">>,
   event: OccurrenceEvent,
   now: Instant,
   settings: TransitionSettings,
@@ -203,9 +203,9 @@ export function transition(
         add: { fencingToken: 1 },
       });
     case "replay":
-      return write([statusIn(DEAD), tokenIs(row.fencingToken)], revived(row.kind, now));
+      return write([statusIn(DEAD), tokenIs(row.fencingToken)], revived(row, row.kind, now));
     case "backfill":
-      return write([statusIs("SKIPPED"), tokenIs(row.fencingToken)], revived("backfill", now));
+      return write([statusIs("SKIPPED"), tokenIs(row.fencingToken)], revived(row, "backfill", now));
     case "discard":
       return write([statusIn(DEAD), tokenIs(row.fencingToken)], {
         set: { expiresAtSeconds: expiry(now, settings) },
@@ -393,9 +393,19 @@ const deadLetter = (
   remove: ["dueAt", "suspect"],
 });
 
-/** A finished run that is wanted once more. The token stays: the row is no head, and its next message is a new one. */
-const revived = (kind: Occurrence["kind"], now: Instant): Change => ({
-  set: { status: "PENDING", kind, attempts: 0, dueAt: now, firstDueAt: now },
+/**
+ * A finished run that is wanted once more. The token stays: the row is no head, and its next message is a new one. Attempts
+ * that took their process with them have left entries that no report cut.
+ */
+const revived = (row: Partial<Pick<Occurrence, "log">>, kind: Occurrence["kind"], now: Instant): Change => ({
+  set: {
+    status: "PENDING",
+    kind,
+    attempts: 0,
+    dueAt: now,
+    firstDueAt: now,
+    ...(row.log && { log: row.log.slice(-ATTEMPT_LOG_MAX) }),
+  },
   remove: [
     "owner",
     "leaseUntil",

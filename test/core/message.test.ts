@@ -44,6 +44,10 @@ describe("a message", () => {
     );
   });
 
+  it("carries a payload that is no JSON as the text it is, and holds up no neighbour", () => {
+    expect(messageOf(claimedRow({ payload: "{oops" }))).toMatchObject({ payload: "{oops" });
+  });
+
   it("holds nothing that SQS refuses, and means the same", () => {
     for (const text of ["\uFFFE", "\uFFFF", "\uD800", "a\uDC00b", "\u{1F600}", "\u0000\u001F", "\u{10FFFF}"]) {
       const body = encodeMessage(carrying({ [text]: text }));

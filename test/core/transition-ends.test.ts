@@ -177,6 +177,12 @@ describe("a replay", () => {
     expect(replayed).not.toHaveProperty("deadLetteredAt");
   });
 
+  it("cuts a log to its last ten attempts that crash after crash has lengthened", () => {
+    const log = Array.from({ length: 100 }, (_, index) => ({ token: index, attempt: index, startedAt: NOON }));
+    const replayed = step({ ...dead(), log }, { type: "replay" }, NEXT_DAY);
+    expect(replayed.log.map(({ token }) => token)).toEqual([90, 91, 92, 93, 94, 95, 96, 97, 98, 99]);
+  });
+
   it("is no head: the chain has gone on without it", () => {
     expect(isHead(step(dead(), { type: "replay" }, NEXT_DAY))).toBe(false);
   });
