@@ -23,11 +23,13 @@ export interface OffsetEstimate {
   /** The last sample, where it contradicts `bounds`: a second one that agrees with it replaces them. */
   readonly outlier?: OffsetBounds;
   readonly samples: number;
+  /** How many samples agree on `bounds`: one alone may be a server's mistake. */
+  readonly agreeing: number;
   readonly outliers: number;
 }
 
 /** Before the first sample. */
-export const NO_ESTIMATE: OffsetEstimate = { samples: 0, outliers: 0 };
+export const NO_ESTIMATE: OffsetEstimate = { samples: 0, agreeing: 0, outliers: 0 };
 
 /** The resolution of an HTTP date (RFC 9110, section 5.6.7): the time is cut to whole seconds. */
 const DATE_RESOLUTION_MS = 1_000;
@@ -42,13 +44,13 @@ const SERVER_SKEW_MS = 5;
 export function observe(estimate: OffsetEstimate, sample: OffsetSample): OffsetEstimate {
   const said = boundsOf(sample);
   const samples = estimate.samples + 1;
-  if (estimate.bounds === undefined) return { bounds: said, samples, outliers: estimate.outliers };
+  if (estimate.bounds === undefined) return { bounds: said, samples, agreeing: 1, outliers: estimate.outliers };
   const agreed = intersection(aged(estimate.bounds, said.atMs), said);
-  if (agreed) return { bounds: agreed, samples, outliers: estimate.outliers };
+  if (agreed) return { bounds: agreed, samples, agreeing: estimate.agreeing + 1, outliers: estimate.outliers };
   const outliers = estimate.outliers + 1;
   const replacement = estimate.outlier && intersection(aged(estimate.outlier, said.atMs), said);
-  if (replacement) return { bounds: replacement, samples, outliers };
-  return { bounds: estimate.bounds, outlier: said, samples, outliers };
+  if (replacement) return { bounds: replacement, samples, agreeing: 2, outliers };
+  return { bounds: estimate.bounds, outlier: said, samples, agreeing: estimate.agreeing, outliers };
 }
 
 /**

@@ -20,6 +20,12 @@ export const CLOCK_UNCERTAINTY_AIM_MS = 20;
 /** How far a host's two clocks may come apart between two invocations without one of them having stood still or stepped. */
 export const CLOCKS_AGREE_MS = 50;
 
+/**
+ * Who must agree on the store's time before it is gone by: two responses, or one and this host's own clock. A lease written
+ * by one wrong response alone would have run out before it began.
+ */
+const WITNESSES = 2;
+
 /** Requests for a first sample, and for narrowing it: each halves the bounds, so ten make 10 ms of a second. */
 const PROBES_MAX = 3;
 const NARROWING_PROBES_MAX = 12;
@@ -71,6 +77,7 @@ export function createStoreClock({ host, send, logger }: StoreClockOptions): Sto
   let estimate = NO_ESTIMATE;
   let tripMs = 0;
   let differenceAtSampleMs = 0;
+  let witnessed = false;
   const differenceMs = () => host.wallMs() - host.monotonicMs();
 
   const bounds = () => estimate.bounds && aged(estimate.bounds, host.monotonicMs());
@@ -87,7 +94,9 @@ export function createStoreClock({ host, send, logger }: StoreClockOptions): Sto
         ? `the store's time must be known to ${CLOCK_UNCERTAINTY_MAX_MS} ms, got ${Math.round(uncertaintyMs)}`
         : Math.abs(offsetMs) > CLOCK_OFFSET_MAX_MS
           ? `this host's clock must be within ${CLOCK_OFFSET_MAX_MS} ms of the store's, got ${Math.round(offsetMs)}`
-          : undefined;
+          : !witnessed
+            ? `a first response must agree with this host's clock to ${CLOCK_UNCERTAINTY_MAX_MS} ms or with a second response, got ${Math.round(offsetMs)} ms between them`
+            : undefined;
     return reason === undefined
       ? { kind: "known", at: instant(Math.floor(storeMs)), offsetMs, uncertaintyMs, outliers }
       : { kind: "unavailable", reason, outliers };
@@ -111,12 +120,17 @@ export function createStoreClock({ host, send, logger }: StoreClockOptions): Sto
       estimate = observe(estimate, sample);
       tripMs = sample.receivedMs - sample.sentMs;
       differenceAtSampleMs = differenceMs();
+      const offsetMs = (estimate.bounds?.lowMs ?? 0) - differenceAtSampleMs;
+      witnessed ||= estimate.agreeing >= WITNESSES || Math.abs(offsetMs) <= CLOCK_UNCERTAINTY_MAX_MS;
       if (estimate.outliers > outliers)
         logger.warn("a response's time contradicts those before it", { ...sample, outliers: estimate.outliers });
     },
     thaw: () => {
       const moved = differenceMs() - differenceAtSampleMs;
-      if (Math.abs(moved) > CLOCKS_AGREE_MS) estimate = NO_ESTIMATE;
+      if (Math.abs(moved) > CLOCKS_AGREE_MS) {
+        estimate = NO_ESTIMATE;
+        witnessed = false;
+      }
     },
     probe: async () => {
       for (let sent = 0; sent < PROBES_MAX && reading().kind === "unavailable"; sent += 1) await ask();

@@ -32,6 +32,15 @@ describe("the store's clock", () => {
     expect(clock.reading()).toMatchObject({ kind: "unavailable" });
   });
 
+  it("does not believe a first response alone that contradicts the host's own clock", async () => {
+    const skews = [-81_000, 0, 0];
+    const { clock, behindMs, requests } = simulatedClock({ skewMs: () => skews.shift() ?? 0 });
+    await clock.probe();
+    expect(requests()).toBe(3);
+    expect(behindMs()).toBeGreaterThanOrEqual(0);
+    expect(behindMs()).toBeLessThan(1_020);
+  });
+
   it.each([
     ["right", 0],
     ["20 s fast", 20_000],

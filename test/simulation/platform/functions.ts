@@ -58,7 +58,11 @@ export function runDispatcher(process: Process, clocks: HostClocks, dispatcher: 
       const engine = await begun(engineFor(process, clocks, kernel.now + minuteMs + overlapMs));
       const start = engine.clock.now();
       const window = { dispatcher, of, soloUntil: plusMs(start, minuteMs), until: plusMs(start, minuteMs + overlapMs) };
-      return dispatch(engine, window, end.signal);
+      const narrowing = engine.storeClock.narrow(end.signal);
+      return dispatch(engine, window, end.signal).finally(async () => {
+        end.abort();
+        await narrowing;
+      });
     },
     () => undefined,
   );

@@ -45,7 +45,10 @@ export class IndexView {
     const now = this.#world.kernel.now;
     const lagMs = this.#world.plan.indexLagMs(now);
     const after = this.#arriving.get(key) ?? 0;
-    if (lagMs === 0 && after <= now) return this.#arrive(key, row);
+    if (lagMs === 0 && after <= now) {
+      this.#arrive(key, row);
+      return;
+    }
     const at = Math.max(now + lagMs, after);
     this.#arriving.set(key, at);
     this.#world.kernel.at(at, () => this.#arrive(key, row));

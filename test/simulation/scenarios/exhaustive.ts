@@ -1,0 +1,66 @@
+import type { Fault, Point } from "../faults/plan.ts";
+import { type Planned, playSmall, type SmallScenario } from "./small.ts";
+
+/** Exchanges that change nothing: to lose the request or the answer is the same there. */
+const READS: ReadonlySet<string> = new Set(["probe", "due", "read", "history", "schedules.read", "shardHighWater"]);
+
+/** Longer than the claim lease and the runner's lease. */
+const PAUSE_MS = 65_000;
+
+const READ_FAULTS: readonly Fault[] = [
+  { kind: "crash-before" },
+  { kind: "request-lost" },
+  { kind: "paused-after", ms: PAUSE_MS },
+];
+const WRITE_FAULTS: readonly Fault[] = [
+  { kind: "crash-before" },
+  { kind: "crash-after" },
+  { kind: "request-lost" },
+  { kind: "answer-lost" },
+  { kind: "throttled" },
+  { kind: "sent-twice" },
+  { kind: "late-effect", ms: 9_000 },
+  { kind: "paused-before", ms: PAUSE_MS },
+  { kind: "paused-after", ms: PAUSE_MS },
+];
+
+/** Faults that differ from one another at this exchange. */
+const faultsAt = (point: Point): readonly Fault[] => (READS.has(point.name) ? READ_FAULTS : WRITE_FAULTS);
+
+/** What an exhaustive search came to: how many worlds, and the first that broke. */
+export interface Exhaustion {
+  readonly worlds: number;
+  readonly broken: { readonly faults: readonly Planned[]; readonly report: string } | undefined;
+}
+
+/**
+ * Every single fault at every exchange of `scenario`, and, up to `depth` 2, every second fault at every later exchange,
+ * those that only the first one brings about included. `share`: takes the first faults whose number leaves that remainder.
+ */
+export async function exhaust(
+  scenario: SmallScenario,
+  depth: 1 | 2,
+  share: { readonly index: number; readonly of: number } = { index: 0, of: 1 },
+): Promise<Exhaustion> {
+  const calm = await playSmall(scenario, []);
+  if (calm.report !== undefined) return { worlds: 1, broken: { faults: [], report: calm.report } };
+  let worlds = 1;
+  const firsts = calm.points.flatMap((point) =>
+    faultsAt(point).map((fault): Planned => ({ index: point.index, fault })),
+  );
+  for (const [number, first] of firsts.entries()) {
+    if (number % share.of !== share.index) continue;
+    const single = await playSmall(scenario, [first]);
+    worlds += 1;
+    if (single.report !== undefined) return { worlds, broken: { faults: [first], report: single.report } };
+    if (depth === 1) continue;
+    for (const point of single.points.filter(({ index }) => index > first.index))
+      for (const fault of faultsAt(point)) {
+        const faults = [first, { index: point.index, fault }];
+        const pair = await playSmall(scenario, faults);
+        worlds += 1;
+        if (pair.report !== undefined) return { worlds, broken: { faults, report: pair.report } };
+      }
+  }
+  return { worlds, broken: undefined };
+}

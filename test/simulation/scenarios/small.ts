@@ -1,0 +1,105 @@
+import type { ScheduleItem } from "../../../lib/app/ports.ts";
+import { instant } from "../../../lib/core/instant.ts";
+import { type Fault, type FaultPlan, NO_FAULTS, type Point } from "../faults/plan.ts";
+import { HEALED_WITHIN_MS } from "../invariants/endings.ts";
+import { INVARIANTS } from "../invariants/index.ts";
+import type { Violation } from "../invariants/invariant.ts";
+import { report } from "../invariants/timeline.ts";
+import type { Behaviour } from "../platform/jobs.ts";
+import { JOB } from "../platform/jobs.ts";
+import { exactHosts, Platform } from "../platform/platform.ts";
+import { World } from "../world/world.ts";
+import { settingsOf } from "./settings.ts";
+
+const START = Date.parse("2026-06-10T09:00:00.300Z");
+const STEP_MS = 20_000;
+/** When the one run falls due, and until when it and its schedule's chain are watched. */
+const DUE_AFTER_MS = 40_000;
+
+/** A world with one schedule and one run, in which everything takes a fixed time. */
+export interface SmallScenario {
+  readonly name: string;
+  readonly behaviour: Behaviour;
+}
+
+/** A job that works long enough to renew its lease once, and one whose run becomes a dead letter. */
+export const SMALL_SCENARIOS: readonly SmallScenario[] = [
+  { name: "a run that succeeds", behaviour: { ms: 10_000 } },
+  { name: "a run that fails for good", behaviour: { ms: 500, permanent: true } },
+];
+
+/** A fault at one exchange. */
+export interface Planned {
+  readonly index: number;
+  readonly fault: Fault;
+}
+
+/** What a small world came to. */
+export interface SmallOutcome {
+  /** Every exchange that took place, in order. */
+  readonly points: readonly Point[];
+  readonly violation: Violation | undefined;
+  readonly report: string | undefined;
+}
+
+/** Plays `scenario` with the given faults at the given exchanges, until all is quiet, and judges it. */
+export async function playSmall(scenario: SmallScenario, planned: readonly Planned[]): Promise<SmallOutcome> {
+  const points: Point[] = [];
+  const faults = new Map(planned.map(({ index, fault }) => [index, fault]));
+  const plan: FaultPlan = {
+    ...NO_FAULTS,
+    exchange: (point) => {
+      points.push(point);
+      return faults.get(point.index);
+    },
+  };
+  const world = new World({
+    seed: 1,
+    start: START,
+    settings: settingsOf(1),
+    plan: () => plan,
+    queues: { default: { maxReceiveCount: 20 }, plain: {} },
+    latencyMs: () => 5,
+  });
+  for (const invariant of INVARIANTS) world.watch(invariant(world));
+  const platform = new Platform(world, {
+    dispatchers: 1,
+    ticks: () => [0],
+    hosts: exactHosts,
+    queues: [
+      {
+        queue: "default",
+        timeoutMs: 300_000,
+        visibilityMs: 330_000,
+        concurrency: 10,
+        batchSize: 10,
+        maxConcurrency: 2,
+        pollMs: () => 50,
+        mishaps: () => "none",
+      },
+    ],
+    streams: { batchSize: 10, lagMs: () => 400, retryMs: 2_000, triesMax: 50, repeats: () => false },
+    sweepEveryMs: HEALED_WITHIN_MS * 10,
+  });
+  world.store.putItem(definitionOf(scenario));
+  platform.start();
+  world.dueBefore = instant(START + 2 * DUE_AFTER_MS);
+  const broken = () => world.violation !== undefined;
+  await world.kernel.run(START + 3 * DUE_AFTER_MS, broken);
+  while (!broken() && !world.isQuiet(platform) && world.kernel.now < START + HEALED_WITHIN_MS)
+    await world.kernel.run(world.kernel.now + STEP_MS, broken);
+  if (!broken()) world.judge("afterHealing");
+  if (!broken()) world.judge("atEnd");
+  return { points, violation: world.violation, report: world.violation && report(world, 1, world.violation) };
+}
+
+/** Fires hourly, and once in the time that is watched. */
+const definitionOf = ({ behaviour }: SmallScenario): ScheduleItem => ({
+  scheduleId: "small",
+  rate: "60 minutes",
+  startAt: new Date(START - 300 + DUE_AFTER_MS).toISOString(),
+  job: JOB,
+  payload: behaviour,
+  retry: { maxAttempts: 4, baseDelaySeconds: 1, jitter: false },
+  effects: "fenced",
+});
