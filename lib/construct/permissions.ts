@@ -27,12 +27,15 @@ export function grantPermissions(functions: Functions, resources: Resources): vo
   const { dispatcher, consumer, reconciler, notifier } = functions;
   const { schedules, occurrences, runQueues, deadLetterQueue, eventBus } = resources;
 
-  allow(dispatcher, READ_ITEMS, [schedules.tableArn]);
-  allow(
-    dispatcher,
-    [...READ_ITEMS, ...WRITE_ROWS, ...INSERT_ROWS, ...QUERY, ...KEEP_HIGH_WATER],
-    [occurrences.tableArn],
-  );
+  // Whoever takes a schedule's last firing reconciles it, so that its status says that it ended.
+  for (const reconciling of [dispatcher, reconciler]) {
+    allow(reconciling, [...READ_ITEMS, ...WRITE_STATUS, "dynamodb:ConditionCheckItem"], [schedules.tableArn]);
+    allow(
+      reconciling,
+      [...READ_ITEMS, ...WRITE_ROWS, ...INSERT_ROWS, ...QUERY, ...KEEP_HIGH_WATER, "dynamodb:DeleteItem"],
+      [occurrences.tableArn],
+    );
+  }
   allow(dispatcher, QUERY, [indexArn(occurrences, DUE_INDEX)]);
   allow(
     dispatcher,
@@ -40,20 +43,12 @@ export function grantPermissions(functions: Functions, resources: Resources): vo
     runQueues.map(({ queueArn }) => queueArn),
   );
 
-  allow(consumer, [...READ_ITEMS, ...WRITE_ROWS], [occurrences.tableArn]);
+  // It looks for the run that waits for the end of the one it ran.
+  allow(consumer, [...READ_ITEMS, ...WRITE_ROWS, ...QUERY], [occurrences.tableArn]);
   // A message that nobody can read is set aside there.
   allow(consumer, SEND, [deadLetterQueue.queueArn]);
 
-  allow(
-    reconciler,
-    [...READ_ITEMS, "dynamodb:Scan", ...WRITE_STATUS, "dynamodb:ConditionCheckItem"],
-    [schedules.tableArn],
-  );
-  allow(
-    reconciler,
-    [...READ_ITEMS, ...WRITE_ROWS, ...INSERT_ROWS, ...QUERY, ...KEEP_HIGH_WATER, "dynamodb:DeleteItem"],
-    [occurrences.tableArn],
-  );
+  allow(reconciler, ["dynamodb:Scan"], [schedules.tableArn]);
   allow(reconciler, QUERY, [indexArn(occurrences, DEAD_LETTER_INDEX)]);
   // Its sweep announces what the notifier never did.
   for (const announcer of [reconciler, notifier]) {

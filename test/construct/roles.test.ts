@@ -34,10 +34,12 @@ function shortName(resource: unknown): string {
 
 const BUS = "arn:<Partition>:events:<Region>:<AccountId>:event-bus/default";
 
-test("the dispatcher reads schedules, moves and inserts occurrences, and sends", () => {
+test("the dispatcher moves and inserts occurrences, sends, and says when a schedule ended", () => {
   expect(permissionsOf("Dispatcher")).toEqual([
     "dynamodb:BatchGetItem Occurrences",
     "dynamodb:BatchGetItem Schedules",
+    "dynamodb:ConditionCheckItem Schedules",
+    "dynamodb:DeleteItem Occurrences",
     "dynamodb:GetItem Occurrences",
     "dynamodb:GetItem Schedules",
     "dynamodb:PartiQLInsert Occurrences",
@@ -45,6 +47,7 @@ test("the dispatcher reads schedules, moves and inserts occurrences, and sends",
     "dynamodb:Query Occurrences",
     "dynamodb:Query Occurrences/index/due",
     "dynamodb:UpdateItem Occurrences",
+    "dynamodb:UpdateItem Schedules",
     "logs:CreateLogStream DispatcherLogs",
     "logs:PutLogEvents DispatcherLogs",
     "sqs:SendMessage Queue",
@@ -56,6 +59,7 @@ test("the consumer reports on occurrences, takes messages, and sets unreadable o
     "dynamodb:BatchGetItem Occurrences",
     "dynamodb:GetItem Occurrences",
     "dynamodb:PartiQLUpdate Occurrences",
+    "dynamodb:Query Occurrences",
     "logs:CreateLogStream ConsumerLogs",
     "logs:PutLogEvents ConsumerLogs",
     "sqs:ChangeMessageVisibility Queue",
