@@ -3,12 +3,13 @@ import { type DueRow, formatKey, isHead, type Occurrence } from "../../core/occu
 import { compareTurns, isCatchingUp, TURN_WAIT_MS, type Turn, turnOf } from "../../core/overlap.ts";
 import type { ScheduleSnapshot } from "../../core/schedule.ts";
 import { transition } from "../../core/transition.ts";
+import { carriesCatchUp } from "../../core/visit.ts";
 import type { Gate, ReadVerdict } from "../ports.ts";
 import { LAST_INSTANT_KEY } from "./chain.ts";
 import type { Engine } from "./engine.ts";
 import { type SettleableWrite, writeSettled } from "./settle.ts";
 
-/** Newest rows of a schedule that are searched for one that waits. */
+/** Rows of a schedule that are searched in each place for one that waits; one that is not found looks again by itself. */
 const WAITING_ROWS = 50;
 /** Rows just before a head among which a missed firing stands that is being caught up with: it has at most one at a time. */
 const ROWS_BEFORE_HEAD = 5;
@@ -109,6 +110,8 @@ async function readHolders(
 }
 
 async function cancelHolder(engine: Engine, holder: Occurrence, now: Instant): Promise<void> {
+  // It goes first all the same, for the missed firings behind it: a moment later it can be stopped.
+  if (carriesCatchUp(holder)) return;
   const next = transition(holder, { type: "cancel" }, now, engine.settings);
   if (next.kind === "refused") return;
   const key = { scheduleId: holder.scheduleId, firing: holder.firing };
@@ -120,16 +123,13 @@ async function cancelHolder(engine: Engine, holder: Occurrence, now: Instant): P
 /** After the end of a run whose schedule's runs must not overlap: the first row that waits for its turn is due now. */
 export async function bringForward(engine: Engine, ended: Occurrence): Promise<void> {
   if (ended.overlap === "allow") return;
-  const query = {
-    scheduleId: ended.scheduleId,
-    newestFirst: true,
-    limit: WAITING_ROWS,
-    statuses: ["PENDING"],
-  } as const;
-  // Manual runs sort behind every instant: however many there were, they must not hide the chain.
+  const query = { scheduleId: ended.scheduleId, limit: WAITING_ROWS, statuses: ["PENDING"] } as const;
   const pages = await Promise.all([
-    engine.occurrences.history({ ...query, to: LAST_INSTANT_KEY }),
-    engine.occurrences.history({ ...query, from: LAST_INSTANT_KEY }),
+    // What is backfilled or asked for in numbers waits right behind.
+    engine.occurrences.history({ ...query, newestFirst: false, from: ended.firing }),
+    // Manual runs sort behind every instant: however many there were, they must not hide the chain.
+    engine.occurrences.history({ ...query, newestFirst: true, to: LAST_INSTANT_KEY }),
+    engine.occurrences.history({ ...query, newestFirst: true, from: LAST_INSTANT_KEY }),
   ]);
   const now = engine.clock.now();
   const waiting = pages
