@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { CommanderError } from "commander";
-import { type Connection, type ConnectOptions, connect } from "../client/index.ts";
+import { type Connection, type ConnectOptions, connect, UnnamedTargetError } from "../client/index.ts";
 import { InvalidScheduleError, PunctualError } from "../core/errors.ts";
 import { type Instant, instant } from "../core/instant.ts";
 import { type Cli, createCli, type Io, type Output, ReportedError, UsageError } from "./cli.ts";
@@ -21,11 +21,11 @@ export interface MainIo extends Pick<Io, "env" | "stdin"> {
 }
 
 /** Everything went as asked. */
-export const EXIT_OK = 0;
+const EXIT_OK = 0;
 /** Something failed, and stderr says what. */
-export const EXIT_FAILED = 1;
+const EXIT_FAILED = 1;
 /** The command line was not used as it must be. */
-export const EXIT_USAGE = 2;
+const EXIT_USAGE = 2;
 
 /** Runs one command line, `argv` without node and script. Answers the exit code and never throws. */
 export async function main(argv: readonly string[], { ask, clients = {}, ...io }: MainIo): Promise<number> {
@@ -57,7 +57,7 @@ function exitCodeOf(thrown: unknown, cli: Cli): number {
   // A bug, or an answer nobody foresaw: where it happened is what helps.
   else cli.note(`punctual: ${thrown instanceof Error ? thrown.stack : String(thrown)}`);
   if (isRefusedConnection(thrown)) cli.note("Nothing listens there: is the local engine running? npm start starts it.");
-  return thrown instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
+  return thrown instanceof UsageError || thrown instanceof UnnamedTargetError ? EXIT_USAGE : EXIT_FAILED;
 }
 
 /** Commander's codes for help that was asked for. */

@@ -4,7 +4,7 @@ import { parseAllDocuments } from "yaml";
 import { errorMessage, PunctualError } from "../core/errors.ts";
 
 /** A file of schedules cannot be read, or is neither JSON nor YAML. */
-export class ScheduleFileError extends PunctualError {
+class ScheduleFileError extends PunctualError {
   constructor(message: string, options?: ErrorOptions) {
     super("ScheduleFile", message, options);
   }

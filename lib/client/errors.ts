@@ -6,3 +6,6 @@ export class TargetError extends PunctualError {
     super("Target", message, options);
   }
 }
+
+/** Nothing says which deployment is meant. */
+export class UnnamedTargetError extends TargetError {}

@@ -14,6 +14,6 @@ export type { RunNowOptions, RunNowOutcome } from "../app/manage/run-now.ts";
 export type { PutOutcome, StandingSchedule } from "../app/manage/schedules.ts";
 export { checkAnywhere, createSchedulerClient, type ListOptions, type SchedulerClient } from "./client.ts";
 export { type Connection, type ConnectOptions, connect } from "./connect.ts";
-export { TargetError } from "./errors.ts";
+export { TargetError, UnnamedTargetError } from "./errors.ts";
 export { keyOf, type OccurrenceName } from "./names.ts";
 export type { TargetOptions } from "./target.ts";

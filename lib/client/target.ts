@@ -2,7 +2,7 @@ import type { ManageSettings } from "../app/manage/manager.ts";
 import { DEFAULT_HISTORY_SECONDS } from "../core/lease.ts";
 import { LOCAL_ENGINE } from "../core/local-engine.ts";
 import { ENVIRONMENT_NAMES, readEnvironment, type Settings } from "../runtime/env.ts";
-import { TargetError } from "./errors.ts";
+import { UnnamedTargetError } from "./errors.ts";
 import { readLocalFile } from "./local-file.ts";
 import { readStackOutputs, type StackAccess } from "./stack-outputs.ts";
 
@@ -55,7 +55,7 @@ export async function findTarget(options: TargetOptions): Promise<Target> {
   const schedulesTable = options.schedulesTable ?? env[ENVIRONMENT_NAMES.schedulesTable];
   const occurrencesTable = options.occurrencesTable ?? env[ENVIRONMENT_NAMES.occurrencesTable];
   if (!schedulesTable || !occurrencesTable)
-    throw new TargetError(
+    throw new UnnamedTargetError(
       `the deployment must be named by --local, --stack, --schedules-table with --occurrences-table, or ${ENVIRONMENT_NAMES.schedulesTable} with ${ENVIRONMENT_NAMES.occurrencesTable}`,
     );
   const isOfEnv = options.schedulesTable === undefined && options.occurrencesTable === undefined;

@@ -9,6 +9,17 @@ export interface Ran {
   readonly stderr: string;
 }
 
+/** What a command line meets. */
+interface Given {
+  readonly stdin?: string;
+  /** What is answered on the terminal; absent: there is none. */
+  readonly answer?: boolean;
+  /** Arguments with spaces in them. */
+  readonly args?: readonly string[];
+  /** Why the deployment cannot be found. */
+  readonly thrown?: Error;
+}
+
 /** The command line on a deployment in memory. */
 export function createCommandLine(world: World = createWorld()) {
   const connected: ConnectOptions[] = [];
@@ -19,8 +30,8 @@ export function createCommandLine(world: World = createWorld()) {
     connected,
     slept,
     closed: () => closed,
-    async run(argv: string, given: { stdin?: string; answer?: boolean; args?: readonly string[] } = {}): Promise<Ran> {
-      const { stdin = "", answer, args = [] } = given;
+    async run(argv: string, given: Given = {}): Promise<Ran> {
+      const { stdin = "", answer, args = [], thrown } = given;
       const [stdout, stderr]: [string[], string[]] = [[], []];
       const code = await main([...argv.split(" ").filter(Boolean), ...args], {
         stdout: { write: (text) => stdout.push(text) },
@@ -32,6 +43,7 @@ export function createCommandLine(world: World = createWorld()) {
           now: world.now,
           sleep: async (ms) => void slept.push(ms),
           connect: async (options) => {
+            if (thrown) throw thrown;
             connected.push(options);
             return {
               client: world.client,

@@ -37,6 +37,9 @@ describe("occurrence", () => {
     const { stdout } = await run(`occurrence show ${formatKey(ONE)}`);
     expect(stdout).toContain("attempts:      10 of 10");
     expect(stdout).toContain("attempt 10 (token 10): started 2026-11-29T12:00:59Z, ended after 1 s");
+    expect(stdout).toContain("logs: aws logs filter-log-events --log-group-name '/aws/lambda/consumer'");
+    const local = await run(`occurrence show ${formatKey(ONE)} --local`);
+    expect(local.stdout).toContain("logs: /aws/lambda/consumer 2026/11/29/[$LATEST]abc 1234-5678");
     const json = await run(`dead-letter show ${formatKey(ONE)} --format json`);
     expect(JSON.parse(json.stdout)).toMatchObject({
       payload: { to: "you" },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { TargetError, UnnamedTargetError } from "../../lib/client/index.ts";
 import { createCommandLine } from "./run.ts";
 
 describe("the command line", () => {
@@ -28,6 +29,13 @@ describe("the command line", () => {
     expect(code).toBe(2);
     expect(stdout).toBe("");
     expect(stderr).not.toBe("");
+  });
+
+  it("exits 2 where nothing names a deployment, and 1 where it cannot be found", async () => {
+    const cli = createCommandLine();
+    const run = async (thrown: Error) => (await cli.run("schedule list", { thrown })).code;
+    expect(await run(new UnnamedTargetError("the deployment must be named"))).toBe(2);
+    expect(await run(new TargetError("no such stack"))).toBe(1);
   });
 
   it("prints help that was asked for on stdout and exits 0", async () => {

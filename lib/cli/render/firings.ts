@@ -10,7 +10,7 @@ const RESOLUTIONS: Readonly<Record<Resolution, string>> = {
 };
 
 /** An instant as a clock on the wall of `timezone` shows it, with its offset: `Sun 2026-11-29 09:00:00 +01:00`. */
-export const localTime = (at: Instant, timezone: string): string =>
+const localTime = (at: Instant, timezone: string): string =>
   DateTime.fromMillis(at, { zone: timezone }).setLocale("en").toFormat("ccc yyyy-MM-dd HH:mm:ss ZZ");
 
 /** Firings as a table: local time, UTC, when they fall due where jitter moves that, and what a change of the clocks did. */

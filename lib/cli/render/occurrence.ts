@@ -31,8 +31,8 @@ export function deadLettersTable(rows: readonly Occurrence[]): string {
   );
 }
 
-/** Everything about one run, for people: its attempts, and the command that fetches each one's logs. */
-export function occurrenceDetails(row: Occurrence): string {
+/** Everything about one run, for people: its attempts, and where `inCloudWatch` the command that fetches each one's logs. */
+export function occurrenceDetails(row: Occurrence, inCloudWatch: boolean): string {
   const lines = [
     `${formatKey(row)} (${row.status})`,
     ...facts({
@@ -53,7 +53,7 @@ export function occurrenceDetails(row: Occurrence): string {
       output: row.outputDropped ? "dropped: it was too large to keep" : row.output,
     }).map((line) => `  ${line}`),
   ];
-  const log = row.log.flatMap((entry) => attemptLines(entry));
+  const log = row.log.flatMap((entry) => attemptLines(entry, inCloudWatch));
   return [...lines, ...(log.length === 0 ? [] : ["  attempts:", ...log])].join("\n");
 }
 
@@ -98,10 +98,10 @@ export function logsCommand(logs: string): string | undefined {
   return `aws logs filter-log-events --log-group-name '${group}' --log-stream-names '${stream}' --filter-pattern '"${requestId}"' --query 'events[].message' --output text`;
 }
 
-function attemptLines(entry: AttemptLogEntry): string[] {
+function attemptLines(entry: AttemptLogEntry, inCloudWatch: boolean): string[] {
   const { attempt, token, startedAt, endedAt, error, logs } = entry;
   const end = endedAt === undefined ? "not reported to have ended" : `ended after ${duration(endedAt - startedAt)}`;
-  const command = logs === undefined ? undefined : logsCommand(logs);
+  const command = logs === undefined || !inCloudWatch ? undefined : logsCommand(logs);
   return [
     `    attempt ${attempt} (token ${token}): started ${utc(startedAt)}, ${end}`,
     ...(error === undefined ? [] : [`      ${oneLine(`${error.name}: ${error.message}`)}`]),
@@ -130,7 +130,7 @@ function oneLine(text: string): string {
 }
 
 /** Milliseconds for people: `850 ms`, `12.3 s`, `5 min`, `3.5 h`. */
-export function duration(ms: number): string {
+function duration(ms: number): string {
   if (Math.abs(ms) < 1_000) return `${ms} ms`;
   if (Math.abs(ms) < 120_000) return `${Math.round(ms / 100) / 10} s`;
   if (Math.abs(ms) < 7_200_000) return `${Math.round(ms / 60_000)} min`;

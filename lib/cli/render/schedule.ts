@@ -10,7 +10,7 @@ import { facts, plainValue, table, utc } from "./text.ts";
 const FIRINGS_SHOWN = 5;
 
 /** What a schedule does now, by its definition; `status` on the item follows within moments. */
-export function stateOf({ parsed }: StandingSchedule, now: Instant): ScheduleState {
+function stateOf({ parsed }: StandingSchedule, now: Instant): ScheduleState {
   if (parsed.kind === "invalid") return "INVALID";
   const { enabled, paused, timing } = parsed.schedule;
   if (!enabled) return "DISABLED";
@@ -90,7 +90,7 @@ const whenOf = (item: Readonly<Record<string, unknown>>): string =>
   plainValue(item["cron"] ?? item["rate"] ?? item["at"] ?? "-");
 
 /** Who paused a schedule, when and why; `undefined` where it is not paused. */
-export function pauseText(item: Readonly<Record<string, unknown>>): string | undefined {
+function pauseText(item: Readonly<Record<string, unknown>>): string | undefined {
   if (!isPaused(item["paused"])) return undefined;
   const note = pauseNote(item);
   if (note === undefined) return "yes";

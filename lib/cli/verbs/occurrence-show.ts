@@ -15,6 +15,7 @@ export const addOccurrenceShow = (parent: Command, cli: Cli): void => {
       const row = await client.occurrences.get(key);
       if (row === undefined) throw new OccurrenceNotFoundError(key);
       if (options.format === "json") cli.printJson(occurrenceJson(row));
-      else cli.print(occurrenceDetails(row));
+      // The local engine's jobs log where it runs.
+      else cli.print(occurrenceDetails(row, options.local !== true));
     });
 };
