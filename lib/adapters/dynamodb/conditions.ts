@@ -5,22 +5,23 @@ import type { Occurrence } from "../../core/occurrence.ts";
 import type { Change } from "../../core/transition.ts";
 import { fromPlain, itemFrom } from "./attribute-value.ts";
 
-/** A piece of PartiQL with the values of its question marks, in order. */
-interface Fragment {
-  readonly text: string;
-  readonly parameters: readonly AttributeValue[];
-}
-
 /** Names are always quoted: `status`, `owner`, `log`, `queue`, `kind`, `timezone` and more are reserved words. */
 const quoted = (name: string): string => `"${name}"`;
 
 /** The conditional write as one UPDATE that gives back the row as it stands afterwards. It never creates a row. */
 export function updateStatement(tableName: string, { key, guard, change }: OccurrenceWrite): BatchStatementRequest {
-  const conditions = [equals("scheduleId", key.scheduleId), equals("firing", key.firing), ...guard.map(clauseFragment)];
-  const changes = changeFragments(change);
+  const Parameters: AttributeValue[] = [];
+  /** A question mark for `value`: parameters must be asked for in the order of the text. */
+  const ask: Ask = (value) => {
+    Parameters.push(fromPlain(value));
+    return "?";
+  };
+  const changes = changeText(change, ask);
+  const identity = `"scheduleId" = ${ask(key.scheduleId)} AND "firing" = ${ask(key.firing)}`;
+  const conditions = guard.map((clause) => ` AND ${clauseText(clause, ask)}`).join("");
   return {
-    Statement: `UPDATE ${quoted(tableName)} ${joined(changes, " ")} WHERE ${joined(conditions, " AND ")} RETURNING ALL NEW *`,
-    Parameters: [...changes, ...conditions].flatMap(({ parameters }) => parameters),
+    Statement: `UPDATE ${quoted(tableName)}${changes} WHERE ${identity}${conditions} RETURNING ALL NEW *`,
+    Parameters,
   };
 }
 
@@ -35,44 +36,29 @@ export function insertStatement(tableName: string, row: Occurrence): BatchStatem
   };
 }
 
-const joined = (fragments: readonly Fragment[], separator: string): string =>
-  fragments.map(({ text }) => text).join(separator);
+type Ask = (value: unknown) => "?";
 
-const equals = (name: string, value: string | number): Fragment => ({
-  text: `${quoted(name)} = ?`,
-  parameters: [fromPlain(value)],
-});
-
-function clauseFragment(clause: Clause): Fragment {
+function clauseText(clause: Clause, ask: Ask): string {
   const name = quoted(clause.attribute);
   switch (clause.op) {
     case "=":
-      return equals(clause.attribute, clause.value);
     case "<":
     case "<=":
-      return { text: `${name} ${clause.op} ?`, parameters: [fromPlain(clause.value)] };
+      return `${name} ${clause.op} ${ask(clause.value)}`;
     case "in":
-      return {
-        text: `${name} IN [${clause.values.map(() => "?").join(", ")}]`,
-        parameters: clause.values.map(fromPlain),
-      };
+      return `${name} IN [${clause.values.map(ask).join(", ")}]`;
     case "missing":
-      return { text: `${name} IS MISSING`, parameters: [] };
+      return `${name} IS MISSING`;
     default:
       return clause satisfies never;
   }
 }
 
-function changeFragments({ set, add, appendLog, remove }: Change): Fragment[] {
-  return [
-    ...Object.entries(itemFrom(set)).map(([name, value]) => ({ text: `SET ${quoted(name)} = ?`, parameters: [value] })),
-    ...Object.entries(itemFrom(add ?? {})).map(([name, value]) => ({
-      text: `SET ${quoted(name)} = ${quoted(name)} + ?`,
-      parameters: [value],
-    })),
-    ...(appendLog === undefined
-      ? []
-      : [{ text: `SET "log" = list_append("log", ?)`, parameters: [fromPlain([appendLog])] }]),
-    ...(remove ?? []).map((name) => ({ text: `REMOVE ${quoted(name)}`, parameters: [] })),
-  ];
+function changeText({ set, add, appendLog, remove }: Change, ask: Ask): string {
+  let text = "";
+  for (const [name, value] of Object.entries(set)) if (value !== undefined) text += ` SET "${name}" = ${ask(value)}`;
+  for (const [name, by] of Object.entries(add ?? {})) text += ` SET "${name}" = "${name}" + ${ask(by)}`;
+  if (appendLog !== undefined) text += ` SET "log" = list_append("log", ${ask([appendLog])})`;
+  for (const name of remove ?? []) text += ` REMOVE "${name}"`;
+  return text;
 }

@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { MalformedRowError } from "../../app/errors.ts";
 import type { ScheduleItem } from "../../app/ports.ts";
-import { type Instant, isInstant } from "../../core/instant.ts";
+import { isInstant } from "../../core/instant.ts";
 import {
   DEAD_LETTER_REASONS,
   type DueRow,
@@ -14,7 +14,8 @@ import {
 import { problemsOf } from "../../core/validation.ts";
 import { type Item, plainItem } from "./attribute-value.ts";
 
-const at = z.custom<Instant>(isInstant, "must be whole milliseconds since the epoch");
+const INSTANT_RULE = "must be whole milliseconds since the epoch";
+const at = z.number(INSTANT_RULE).refine(isInstant, INSTANT_RULE);
 const count = z.int("must be a whole number").min(0, "must not be negative");
 const text = z.string("must be text");
 const number = z.number("must be a number");
