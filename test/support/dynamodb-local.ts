@@ -11,7 +11,7 @@ import { readProperties } from "../../lib/local/template/properties.ts";
 import { ensureTable, tableProperties } from "../../lib/local/template/tables.ts";
 
 /** The names of one world's two tables. */
-export interface TestTables {
+interface TestTables {
   readonly schedulesTable: string;
   readonly occurrencesTable: string;
 }

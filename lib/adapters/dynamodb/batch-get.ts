@@ -9,7 +9,7 @@ import { chunked, inParallel } from "./parallel.ts";
 import { DEFAULT_CONCURRENCY, type DynamoDbStoreOptions } from "./settings.ts";
 
 /** Keys in one request (Amazon DynamoDB API Reference, BatchGetItem: "as many as 100 items"). */
-export const GET_BATCH_MAX = 100;
+const GET_BATCH_MAX = 100;
 
 /** How often what DynamoDB left unprocessed (throttling, more than 16 MB) is asked for again, and the first wait. */
 const UNPROCESSED_TRIES = 5;

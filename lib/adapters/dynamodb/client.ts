@@ -4,13 +4,13 @@ import { DynamoDBClient, type DynamoDBClientConfig } from "@aws-sdk/client-dynam
 export const REQUEST_TIMEOUT_MS = 2_000;
 
 /** How long a connection may take to stand. */
-export const CONNECTION_TIMEOUT_MS = 1_000;
+const CONNECTION_TIMEOUT_MS = 1_000;
 
 /** Connections kept open, and so requests in flight: the dispatcher's batches must not wait for one another (SDK default: 50). */
-export const MAX_SOCKETS = 128;
+const MAX_SOCKETS = 128;
 
 /** A request is tried once more by the SDK; anything beyond is the engine's to decide, which knows what is at stake. */
-export const MAX_ATTEMPTS = 2;
+const MAX_ATTEMPTS = 2;
 
 /**
  * A DynamoDB client with the settings the stores count on; `config` adds region, endpoint, profile or credentials.

@@ -9,7 +9,7 @@ import { type Negative, requestFailure, statementFailure } from "./outcome.ts";
 import { chunked, inParallel, waves } from "./parallel.ts";
 
 /** Statements in one batch (Amazon DynamoDB API Reference, BatchExecuteStatement: "up to 25"). */
-export const STATEMENT_BATCH_MAX = 25;
+const STATEMENT_BATCH_MAX = 25;
 
 /** A write of one row and the row's key as text: one request must not name a key twice, or all of it fails. */
 export interface KeyedStatement {
