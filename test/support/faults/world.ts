@@ -1,0 +1,201 @@
+import { createOccurrenceStore } from "../../../lib/adapters/dynamodb/occurrences.ts";
+import { createScheduleStore } from "../../../lib/adapters/dynamodb/schedules.ts";
+import { reconcile } from "../../../lib/app/engine/reconcile.ts";
+import type { Logger, ScheduleItem } from "../../../lib/app/ports.ts";
+import { type Instant, instant } from "../../../lib/core/instant.ts";
+import type { Occurrence, OccurrenceKey } from "../../../lib/core/occurrence.ts";
+import { createClosing } from "../../../lib/local/closing.ts";
+import { createLocalClients, LOCAL_CREDENTIALS, LOCAL_REGION } from "../../../lib/local/engines/clients.ts";
+import { startSqs } from "../../../lib/local/engines/sqs.ts";
+import { functionNameOf } from "../../../lib/local/functions.ts";
+import type { Template } from "../../../lib/local/template/document.ts";
+import { type LocalStack, provision } from "../../../lib/local/template/stack.ts";
+import { createEngine } from "../../../lib/runtime/create-engine.ts";
+import { environmentOf, readEnvironment } from "../../../lib/runtime/env.ts";
+import { pause } from "../../../lib/runtime/pause.ts";
+import type { FaultEngines } from "./engines.ts";
+import { Journal } from "./journal.ts";
+import { type FunctionProcess, startFunctionProcess } from "./processes.ts";
+import type { Configuration, Report } from "./protocol.ts";
+import { type FaultProxy, startFaultProxy } from "./proxy.ts";
+import { createQueueSource, type QueueSource } from "./queue-source.ts";
+
+/** One deployment on real stand-ins, its functions in processes of their own, all that happens between them in the test's hands. */
+export interface FaultWorld {
+  /** Between the functions and DynamoDB Local. Its `Date` headers are the store's clock. */
+  readonly dynamodb: FaultProxy;
+  /** Between the functions and the local SQS. */
+  readonly sqs: FaultProxy;
+  readonly queue: QueueSource;
+  /** What the processes tell, jobs' starts and ends among it. */
+  readonly reports: Journal<Report>;
+  /** The store's clock. */
+  now(): Instant;
+  /** Moves the store's clock on, by whole seconds. */
+  advance(ms: number): void;
+  /** Puts schedules and reconciles them, as their stream would have it done. */
+  put(items: readonly ScheduleItem[]): Promise<void>;
+  /** A dispatcher that is ticked whenever its last invocation is over, until its process ends. */
+  startDispatcher(clock?: { wallClockAheadMs: number }): FunctionProcess;
+  /** A consumer that is fed from the queue until its process ends. */
+  startConsumer(): FunctionProcess;
+  row(key: OccurrenceKey): Promise<Occurrence>;
+  /** Every row of a schedule, oldest first. */
+  history(scheduleId: string): Promise<readonly Occurrence[]>;
+  /** The row, as soon as it is as `wanted`: read again whenever a function has talked to DynamoDB. */
+  until(key: OccurrenceKey, wanted: (row: Occurrence) => boolean): Promise<Occurrence>;
+  /** The starts of a schedule's runs that were told so far. */
+  starts(scheduleId: string): readonly JobReport[];
+  close(): Promise<void>;
+}
+
+/** A job's start or end. */
+export type JobReport = Extract<Report, { kind: "started" | "ended" }>;
+
+/** Whether a report tells of a job's start. */
+export const isStart = (report: Report): report is Extract<Report, { kind: "started" }> => report.kind === "started";
+
+/** How a world differs from what the template says. */
+export interface FaultWorldOptions {
+  readonly shards?: number;
+}
+
+const quiet: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+/** How soon a function whose invocation failed is invoked again. The rule of a deployment takes up to a minute. */
+const TICK_AGAIN_MS = 200;
+
+let worlds = 0;
+
+/** A new world on `engines`: empty tables and queues, made from the synthesized template, under a name of their own. */
+export async function newFaultWorld(engines: FaultEngines, options: FaultWorldOptions = {}): Promise<FaultWorld> {
+  worlds += 1;
+  const closing = createClosing();
+  const sqsEngine = await startSqs();
+  closing.add(() => sqsEngine.close());
+  const direct = { dynamodb: engines.dynamodb.endpoint, sqs: sqsEngine.endpoint };
+  const clients = createLocalClients(direct);
+  closing.add(() => clients.destroy());
+  const stack = await provision(withTablesNamed(engines.template, `World${worlds}`), clients);
+  const [dynamodb, sqs] = await Promise.all([startFaultProxy(direct.dynamodb), startFaultProxy(direct.sqs)]);
+  closing.add(() => dynamodb.close());
+  closing.add(() => sqs.close());
+
+  const environment = environmentIn(stack, options);
+  const { deployed, ...engine } = createEngine(environment, "reconciler", {
+    logger: quiet,
+    metrics: { count: () => {}, record: () => {}, flush: () => {} },
+    clients: {
+      region: LOCAL_REGION,
+      credentials: LOCAL_CREDENTIALS,
+      dynamodbEndpoint: dynamodb.endpoint,
+      sqsEndpoint: sqs.endpoint,
+    },
+  });
+  // What a test looks at it sees past its own faults.
+  const seen = { client: clients.dynamodb, logger: quiet, ...tablesOf(deployed) };
+  const [schedules, occurrences] = [createScheduleStore(seen), createOccurrenceStore(seen)];
+
+  // Ends before what it works with, and after the processes it works for.
+  const ended = new AbortController();
+  const background: Promise<void>[] = [];
+  closing.add(async () => {
+    ended.abort();
+    await Promise.all(background);
+  });
+  const reports = new Journal<Report>();
+  const start = (functionName: Configuration["functionName"], wallClockAheadMs = 0): FunctionProcess => {
+    const endpoints = { dynamodbEndpoint: dynamodb.endpoint, sqsEndpoint: sqs.endpoint };
+    const { timeoutSeconds } = functionIn(stack, functionName);
+    const started = startFunctionProcess(
+      engines.program,
+      { functionName, environment, timeoutSeconds, ...endpoints, wallClockAheadMs },
+      reports,
+    );
+    closing.add(() => started.kill());
+    return started;
+  };
+  const queue = createQueueSource(clients.sqs, mainQueueOf(stack));
+
+  const read = async (key: OccurrenceKey): Promise<Occurrence> => {
+    const [reading] = await occurrences.read([key]);
+    if (reading?.kind !== "found") throw new Error(`no row ${key.scheduleId}@${key.firing}: ${reading?.kind}`);
+    return reading.row;
+  };
+  return {
+    dynamodb,
+    sqs,
+    queue,
+    reports,
+    now: () => instant(Date.now() + dynamodb.dateOffsetMs),
+    advance: (ms) => {
+      dynamodb.dateOffsetMs += ms;
+    },
+    put: async (items) => {
+      await engine.clock.probe();
+      for (const item of items) {
+        await schedules.put(item, "any");
+        await reconcile(engine, item.scheduleId);
+      }
+    },
+    startDispatcher: ({ wallClockAheadMs } = { wallClockAheadMs: 0 }) => {
+      const dispatcher = start("dispatcher", wallClockAheadMs);
+      background.push(keepTicking(dispatcher, ended.signal));
+      return dispatcher;
+    },
+    startConsumer: () => {
+      const consumer = start("consumer");
+      background.push(queue.feed(consumer, ended.signal));
+      return consumer;
+    },
+    row: read,
+    history: async (scheduleId) => {
+      const all = { scheduleId, from: "0", to: "9", newestFirst: false, limit: 1_000 };
+      return (await occurrences.history(all)).rows;
+    },
+    until: (key, wanted) =>
+      dynamodb.exchanges.until(async () => {
+        const row = await read(key);
+        return wanted(row) ? row : undefined;
+      }),
+    starts: (scheduleId) => reports.entries.filter(isStart).filter((report) => report.scheduleId === scheduleId),
+    close: closing.close,
+  };
+}
+
+async function keepTicking(dispatcher: FunctionProcess, signal: AbortSignal): Promise<void> {
+  while (dispatcher.alive && !signal.aborted)
+    await dispatcher.invoke({ dispatcher: 0, of: 1 }).catch(() => pause(TICK_AGAIN_MS, signal));
+}
+
+/** DynamoDB Local is one for a whole file: each world's tables need names of their own. */
+const withTablesNamed = (template: Template, suffix: string): Template => ({
+  ...template,
+  resources: template.resources.map((resource) =>
+    resource.type === "AWS::DynamoDB::GlobalTable"
+      ? { ...resource, properties: { ...resource.properties, TableName: `${resource.logicalId}-${suffix}` } }
+      : resource,
+  ),
+});
+
+function functionIn({ functions }: LocalStack, name: Configuration["functionName"]) {
+  const found = functions.find((each) => functionNameOf(each) === name);
+  if (found === undefined) throw new Error(`the template must hold a ${name}, got none`);
+  return found;
+}
+
+/** What the template tells its functions; `options` in place of what it says. */
+function environmentIn(stack: LocalStack, options: FaultWorldOptions): Record<string, string> {
+  const settings = readEnvironment({ ...functionIn(stack, "dispatcher").environment });
+  return environmentOf({ ...settings, ...options });
+}
+
+function mainQueueOf({ eventSources }: LocalStack) {
+  for (const source of eventSources) if (source.kind === "queue") return source.queue;
+  throw new Error("the template must hold a queue that feeds the consumer, got none");
+}
+
+const tablesOf = ({ schedulesTable, occurrencesTable }: { schedulesTable: string; occurrencesTable: string }) => ({
+  schedulesTable,
+  occurrencesTable,
+});
