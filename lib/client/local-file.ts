@@ -2,12 +2,10 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as z from "zod";
 import { errorMessage, formatProblems } from "../core/errors.ts";
+import { LOCAL_ENGINE } from "../core/local-engine.ts";
 import { problemsOf } from "../core/validation.ts";
 import { readEnvironment, type Settings } from "../runtime/env.ts";
 import { TargetError } from "./errors.ts";
-
-/** Where the local engine says how it is reached, relative to the directory it was started in, for as long as it runs. */
-export const LOCAL_FILE = join(".punctual", "local.json");
 
 const schema = z.object(
   {
@@ -25,19 +23,20 @@ export interface LocalEngine {
   readonly settings: Settings;
 }
 
-/** Reads {@link LOCAL_FILE} in `directory`. Throws `TargetError` where no engine runs there, or its file is not one. */
+/** Reads `LOCAL_ENGINE.file` in `directory`. Throws `TargetError` where no engine runs there, or its file is not one. */
 export async function readLocalFile(directory: string): Promise<LocalEngine> {
-  const path = join(directory, LOCAL_FILE);
+  const path = join(directory, LOCAL_ENGINE.file);
   const text = await readFile(path, "utf8").catch((thrown: unknown) => {
     throw new TargetError(
-      `no local engine was started in ${directory} (${LOCAL_FILE} cannot be read); npm start starts it`,
+      `no local engine was started in ${directory} (${LOCAL_ENGINE.file} cannot be read); npm start starts it`,
       { cause: thrown },
     );
   });
-  const parsed = schema.safeParse(jsonOf(text, path));
+  const value = jsonOf(text, path);
+  const parsed = schema.safeParse(value);
   if (!parsed.success)
     throw new TargetError(
-      `${path} is not as the local engine writes it: ${formatProblems(problemsOf(parsed.error, text))}`,
+      `${path} is not as the local engine writes it: ${formatProblems(problemsOf(parsed.error, value))}`,
     );
   const { environment, ...endpoints } = parsed.data;
   return { ...endpoints, settings: readEnvironment(environment) };

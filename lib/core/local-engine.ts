@@ -8,4 +8,6 @@ export const LOCAL_ENGINE = {
   host: "127.0.0.1",
   region: "us-east-1",
   credentials: { accessKeyId: "local", secretAccessKey: "local" },
+  /** Where a running engine says how it is reached, relative to the directory it was started in. */
+  file: ".punctual/local.json",
 } as const;

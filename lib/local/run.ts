@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import stockJobs from "../../functions/jobs.ts";
 import { instant } from "../core/instant.ts";
 import { pause } from "../runtime/pause.ts";
+import { writeAddressFile } from "./address-file.ts";
 import { type Closing, createClosing } from "./closing.ts";
 import { readDefinitions } from "./definitions.ts";
 import { startEngines } from "./engines/start.ts";
@@ -67,6 +68,7 @@ async function start(options: LocalOptions, output: Output, closing: Closing): P
   });
   closing.add(captureConsole(output));
   await scheduler.put(definitions);
+  await writeAddressFile(scheduler, process.cwd(), closing);
   return scheduler;
 }
 

@@ -6,7 +6,9 @@ import { mockClient } from "aws-sdk-client-mock";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { readStackOutputs } from "../../lib/client/stack-outputs.ts";
 import { findTarget } from "../../lib/client/target.ts";
-import { environmentOf } from "../../lib/runtime/env.ts";
+import { writeAddressFile } from "../../lib/local/address-file.ts";
+import { createClosing } from "../../lib/local/closing.ts";
+import { environmentOf, readEnvironment } from "../../lib/runtime/env.ts";
 
 const ENVIRONMENT = environmentOf({
   deployment: "local",
@@ -47,6 +49,22 @@ describe("the local engine", () => {
       settings: { shards: 8, historySeconds: 30 * 86_400, queues: { default: { timeoutMaxSeconds: 60 } } },
       access: { endpoint: "http://127.0.0.1:8077", region: "us-east-1" },
     });
+  });
+
+  it("takes its file away when it ends, unless a later one has taken it over", async () => {
+    const directory = await aDirectory();
+    const start = async (port: number) => {
+      const closing = createClosing();
+      const endpoints = { dynamodb: `http://127.0.0.1:${port}`, sqs: "http://127.0.0.1:2", eventbridge: "http://x" };
+      await writeAddressFile({ endpoints, settings: readEnvironment(ENVIRONMENT) }, directory, closing);
+      return closing;
+    };
+    const first = await start(1);
+    const second = await start(2);
+    await first.close();
+    expect(await findTarget({ local: directory })).toMatchObject({ access: { endpoint: "http://127.0.0.1:2" } });
+    await second.close();
+    await expect(findTarget({ local: directory })).rejects.toThrow("no local engine");
   });
 
   it("that does not run is said to be started by npm start", async () => {
