@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -8,10 +9,10 @@ import type { Journal } from "./journal.ts";
 import { attemptName, type Command, type Configuration, type Report, report } from "./protocol.ts";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
-/** Beneath the project, so that the bundle finds the packages it imports. */
-const DIRECTORY = join(ROOT, "node_modules", ".cache", "function-processes");
+/** Packages that are CommonJS call `require`; an ES module has none of its own. */
+const REQUIRE_BANNER = `import { createRequire } from "node:module"; const require = createRequire(import.meta.url);`;
 
-/** The program of every function's process, bundled: compiling its sources anew would cost each process two seconds. */
+/** The program of every function's process, bundled with its packages: compiling and loading it all anew would cost each process two seconds. */
 export interface FunctionProgram {
   readonly file: string;
   remove(): Promise<void>;
@@ -19,8 +20,8 @@ export interface FunctionProgram {
 
 /** Bundles `function-process.ts` with the production code it runs. */
 export async function bundleFunctionProgram(): Promise<FunctionProgram> {
-  await mkdir(DIRECTORY, { recursive: true });
-  const file = join(DIRECTORY, `${process.pid}.mjs`);
+  const directory = await mkdtemp(join(tmpdir(), "punctual-functions-"));
+  const file = join(directory, "function-process.mjs");
   await build({
     absWorkingDir: ROOT,
     entryPoints: ["test/support/faults/function-process.ts"],
@@ -29,11 +30,11 @@ export async function bundleFunctionProgram(): Promise<FunctionProgram> {
     format: "esm",
     platform: "node",
     target: "node20",
-    packages: "external",
-    sourcemap: "inline",
+    mainFields: ["module", "main"],
+    banner: { js: REQUIRE_BANNER },
     logLevel: "silent",
   });
-  return { file, remove: () => rm(file, { force: true }) };
+  return { file, remove: () => rm(directory, { recursive: true }) };
 }
 
 /** A running function. */
