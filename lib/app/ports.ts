@@ -97,6 +97,9 @@ export interface OccurrenceStore {
   passGates(passages: readonly GatePassage[]): Promise<readonly GateVerdict[]>;
   /** The most shards ever in use, at least `shards`, which is recorded if it is the most. */
   shardHighWater(shards: number): Promise<number>;
+  /** Where the last sweep stopped, to go on from there; `undefined` where it came to its end. */
+  readSweepCursor(): Promise<string | undefined>;
+  writeSweepCursor(cursor: string | undefined): Promise<void>;
 }
 
 /** Whose turn it is among a schedule's runs, by `firing`, and how many turns were taken. */
@@ -139,6 +142,8 @@ export interface ScheduleStore {
   /** Replaces the author's attributes and keeps what others wrote. `expect: "absent"` fails where one stands already. */
   put(item: ScheduleItem, expect: "any" | "absent"): Promise<"put" | "refused">;
   remove(scheduleId: string): Promise<"removed" | "missing">;
+  /** Removes the item only where the definition is still `asRead`: one put again meanwhile stays. */
+  removeAsRead(asRead: ScheduleItem): Promise<"removed" | "refused">;
   /** Writes `status` only where the definition is still `asRead`: it neither revives a deleted item nor speaks of a new one. */
   setStatus(
     asRead: ScheduleItem,
@@ -220,6 +225,8 @@ export type MetricName =
   | "StaleMessages"
   | "MalformedMessages"
   | "StoreFailures"
-  | "Heartbeats";
+  | "Heartbeats"
+  /** What a sweep found amiss and put right. */
+  | "Mended";
 
 export type DurationName = "ClaimLatenessMs" | "StartLatenessMs" | "RunDurationMs";

@@ -7,6 +7,9 @@ export const INTERNAL_PREFIX = "#";
 /** The row that keeps the most shards ever in use, so that a smaller number, or a rollback, strands nothing. */
 export const HIGH_WATER_KEY = { scheduleId: "#shards", firing: "#high-water" } as const;
 
+/** The row that keeps where a sweep stopped that did not come to its end. */
+export const SWEEP_KEY = { scheduleId: "#sweep", firing: "#cursor" } as const;
+
 /** The row of a schedule that says whose turn it is among its runs. */
 export const GATE_FIRING = "#gate";
 

@@ -39,6 +39,22 @@ export function announcementOf(
   return detailType === undefined ? undefined : { detailType, detail: detailOf(after) };
 }
 
+/** What tells that a schedule paused itself, after `last` became a dead letter. */
+export const scheduleAnnouncement = (
+  scheduleId: string,
+  paused: { readonly at: string; readonly by?: string; readonly note?: string } | undefined,
+  last: Occurrence,
+): OccurrenceAnnouncement => ({
+  detailType: "Schedule Paused",
+  detail: {
+    version: ANNOUNCEMENT_VERSION,
+    scheduleId,
+    ...paused,
+    lastOccurrenceId: last.occurrenceId,
+    lastFiring: last.firing,
+  },
+});
+
 /** Whether this change ended a run in a way that somebody must look at: the same announcement goes to the dead-letter queue. */
 export const isNewDeadLetter = (before: Occurrence | undefined, after: Occurrence): boolean =>
   isDeadLetter(after) && !(before !== undefined && isDeadLetter(before) && before.fencingToken === after.fencingToken);

@@ -113,10 +113,14 @@ const status = z.object({
   state: z.enum(["ACTIVE", "PAUSED", "DISABLED", "ENDED", "INVALID"]),
   version: z.optional(z.string()),
   since: isoInstant,
+  provisional: z.optional(z.boolean()),
   problem: z.optional(z.string()),
 });
 
-/** Why a schedule fires or does not. `version` and `since`: the definition this was said of, and from when it counts. */
+/**
+ * Why a schedule fires or does not. `version` and `since`: the definition this was said of, and from when it counts;
+ * `provisional` while the record that says when it was written is still to come.
+ */
 export type ScheduleStatus = z.infer<typeof status>;
 export type ScheduleState = ScheduleStatus["state"];
 

@@ -8,6 +8,7 @@ import { deadLetters, due, history, readOccurrences } from "./occurrence-reads.t
 import { removeHead } from "./remove-head.ts";
 import { DEFAULT_CONCURRENCY, type DynamoDbStoreOptions } from "./settings.ts";
 import { executeStatements, type StatementAnswer } from "./statements.ts";
+import { readSweepCursor, writeSweepCursor } from "./sweep-cursor.ts";
 
 /** The Occurrences table in DynamoDB. Pages throw `StoreError` when a request fails; batches answer per item and never throw. */
 export const createOccurrenceStore = (options: DynamoDbStoreOptions): OccurrenceStore => ({
@@ -21,6 +22,8 @@ export const createOccurrenceStore = (options: DynamoDbStoreOptions): Occurrence
   readGates: (scheduleIds) => readGates(options, scheduleIds),
   passGates: (passages) => passGates(options, passages),
   shardHighWater: (shards) => shardHighWater(options, shards),
+  readSweepCursor: () => readSweepCursor(options),
+  writeSweepCursor: (cursor) => writeSweepCursor(options, cursor),
 });
 
 async function insert(options: DynamoDbStoreOptions, rows: readonly Occurrence[]): Promise<InsertVerdict[]> {

@@ -26,6 +26,7 @@ export const createScheduleStore = (options: DynamoDbStoreOptions): ScheduleStor
   list: (query) => (query.group === undefined ? scan(options, query) : listGroup(options, query, query.group)),
   put: (item, expect) => put(options, item, expect),
   remove: (scheduleId) => remove(options, scheduleId),
+  removeAsRead: (asRead) => removeAsRead(options, asRead),
   setStatus: (asRead, status) => setStatus(options, asRead, status),
   pause: (scheduleId, pause) => pauseSchedule(options, scheduleId, pause),
   resume: (scheduleId, resumedAt) => resumeSchedule(options, scheduleId, resumedAt),
@@ -117,6 +118,22 @@ async function remove(options: DynamoDbStoreOptions, scheduleId: string): Promis
   const { Attributes, $metadata } = await orStoreError(options.client.send(command));
   // After a second try, "missing" is most likely what the first one left behind.
   return Attributes !== undefined || ($metadata.attempts ?? 1) > 1 ? "removed" : "missing";
+}
+
+async function removeAsRead(options: DynamoDbStoreOptions, asRead: ScheduleItem): Promise<"removed" | "refused"> {
+  const command = new DeleteItemCommand({
+    TableName: options.schedulesTable,
+    Key: itemFrom({ scheduleId: asRead.scheduleId }),
+    ...asReadCondition(asRead),
+  });
+  try {
+    await options.client.send(command);
+    return "removed";
+  } catch (thrown) {
+    // After a second try it may be gone by the first: whoever asks finds that out from its record.
+    if (thrown instanceof ConditionalCheckFailedException) return "refused";
+    return orStoreError(Promise.reject(thrown));
+  }
 }
 
 /** A retry by the SDK does no harm: the write leaves untouched what its condition looks at. */

@@ -15,6 +15,7 @@ export function createMemoryOccurrenceStore(
   const due = dueKeys(table);
   const gates = new Map<string, Gate>();
   let highWater = 0;
+  let sweepCursor: string | undefined;
   return {
     insert: async (rows) =>
       rows.map((row) => {
@@ -67,6 +68,10 @@ export function createMemoryOccurrenceStore(
     shardHighWater: async (shards) => {
       highWater = Math.max(highWater, shards);
       return highWater;
+    },
+    readSweepCursor: async () => sweepCursor,
+    writeSweepCursor: async (cursor) => {
+      sweepCursor = cursor;
     },
   };
 }

@@ -27,6 +27,11 @@ export const createMemoryScheduleStore = (table: MemoryTable<ScheduleItem>): Sch
     return "put";
   },
   remove: async (scheduleId) => (table.delete(scheduleId) === undefined ? "missing" : "removed"),
+  removeAsRead: async (asRead) => {
+    if (!isAsRead(table.get(asRead.scheduleId), asRead)) return "refused";
+    table.delete(asRead.scheduleId);
+    return "removed";
+  },
   setStatus: async (asRead, { since, ...status }) => {
     const standing = table.get(asRead.scheduleId);
     if (standing === undefined || !isAsRead(standing, asRead)) return "refused";

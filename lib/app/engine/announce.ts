@@ -7,6 +7,7 @@ import { encodeMessage, messageOf } from "../../core/message.ts";
 import { formatKey, type Occurrence } from "../../core/occurrence.ts";
 import { DEAD_LETTER_QUEUE, type EventBus, type OutgoingMessage } from "../ports.ts";
 import type { Engine } from "./engine.ts";
+import { pauseAfterDeadLetters } from "./pause-after-dead-letters.ts";
 import { writeSettled } from "./settle.ts";
 
 /** A change of a row, as its stream told it. */
@@ -16,7 +17,8 @@ export interface RowChange {
 }
 
 /**
- * Makes known what happened to occurrences: dead letters to the dead-letter queue, news to the event bus. At least once,
+ * Makes known what happened to occurrences: dead letters to the dead-letter queue, news to the event bus; and pauses the
+ * schedules that want to be after so many dead letters. At least once,
  * with (occurrenceId, fencingToken, status) as the identity of each piece of news. Answers per change whether all of it is
  * out; what is not is to be brought again.
  */
@@ -38,6 +40,13 @@ export async function announce(
     const error = verdict?.kind === "rejected" ? verdict.error.message : errorMessage(verdict?.error);
     engine.logger.error("a dead letter's message did not reach its queue", { key: formatKey(row), error });
   }
+
+  const unpaused = await pauseAfterDeadLetters(
+    engine,
+    bus,
+    dead.map(({ row }) => row),
+  );
+  for (const { row, index } of dead) if (unpaused.has(row.scheduleId)) out[index] = false;
 
   const news = changes.flatMap(({ before, after }, index) => {
     const announcement = announcementOf(before, after, engine.settings.announce);

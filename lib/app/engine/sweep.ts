@@ -1,5 +1,5 @@
 import { errorMessage } from "../../core/errors.ts";
-import type { EventBus } from "../ports.ts";
+import type { EventBus, ScheduleItem } from "../ports.ts";
 import { announceDeadLetters } from "./announce.ts";
 import type { Engine } from "./engine.ts";
 import { reconcile } from "./reconcile.ts";
@@ -19,31 +19,46 @@ export interface SweepSummary {
 }
 
 /**
- * The safety net under the streams: reconciles every schedule and announces dead letters that nobody heard of, in pages,
- * until done or `signal` aborts. One schedule's failure is counted and holds up no other.
+ * The safety net under the streams: announces dead letters that nobody heard of and reconciles every schedule, page by page,
+ * until done or `signal` aborts. Where it stopped is kept, page by page too, and the next sweep goes on from there. One
+ * schedule's failure is counted and holds up no other.
  */
-export async function sweep(engine: Engine, bus: EventBus, signal: AbortSignal, from?: string): Promise<SweepSummary> {
+export async function sweep(engine: Engine, bus: EventBus, signal: AbortSignal): Promise<SweepSummary> {
+  const announced = await announceForgotten(engine, bus, signal);
   const totals = { schedules: 0, mended: 0, failed: 0 };
-  let cursor = from;
+  let cursor = await engine.occurrences.readSweepCursor();
   do {
     const page = await engine.schedules.list({ limit: SCHEDULES_PAGE, ...(cursor !== undefined && { cursor }) });
-    for (let start = 0; start < page.rows.length; start += SIDE_BY_SIDE)
-      await Promise.all(
-        page.rows.slice(start, start + SIDE_BY_SIDE).map(async ({ scheduleId }) => {
-          totals.schedules += 1;
-          try {
-            if ((await reconcile(engine, scheduleId)).changed) totals.mended += 1;
-          } catch (error) {
-            totals.failed += 1;
-            engine.logger.warn("the sweep could not reconcile a schedule", { scheduleId, error: errorMessage(error) });
-          }
-        }),
-      );
+    await sweepPage(engine, page.rows, totals);
     cursor = page.cursor;
+    await engine.occurrences.writeSweepCursor(cursor);
   } while (cursor !== undefined && !signal.aborted);
-  const summary = { ...totals, announced: await announceForgotten(engine, bus, signal), ...(cursor && { cursor }) };
+  const summary = { ...totals, announced, ...(cursor !== undefined && { cursor }) };
+  engine.metrics.count("Mended", totals.mended + announced);
   engine.logger.info("swept", summary);
   return summary;
+}
+
+async function sweepPage(
+  engine: Engine,
+  schedules: readonly ScheduleItem[],
+  totals: { schedules: number; mended: number; failed: number },
+): Promise<void> {
+  for (let start = 0; start < schedules.length; start += SIDE_BY_SIDE)
+    await Promise.all(
+      schedules.slice(start, start + SIDE_BY_SIDE).map(async ({ scheduleId }) => {
+        totals.schedules += 1;
+        try {
+          const { changed, state } = await reconcile(engine, scheduleId);
+          if (!changed) return;
+          totals.mended += 1;
+          engine.logger.info("the sweep mended a schedule", { scheduleId, state });
+        } catch (error) {
+          totals.failed += 1;
+          engine.logger.warn("the sweep could not reconcile a schedule", { scheduleId, error: errorMessage(error) });
+        }
+      }),
+    );
 }
 
 async function announceForgotten(engine: Engine, bus: EventBus, signal: AbortSignal): Promise<number> {

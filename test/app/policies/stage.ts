@@ -31,6 +31,13 @@ export interface Run {
   readonly signal: AbortSignal;
 }
 
+/** A change of a schedule, as its stream tells it. */
+export interface StreamRecord {
+  readonly scheduleId: string;
+  readonly at: Instant;
+  readonly version: string | undefined;
+}
+
 /**
  * A world played from event to event: dispatchers, consumers and the Schedules stream's reconciler at work, or any of them
  * down. Time passes only in {@link Stage.playUntil}.
@@ -44,7 +51,8 @@ export class Stage {
   consuming = true;
   reconciling = true;
   job: Job;
-  readonly #records: { scheduleId: string; at: Instant; version: string | undefined }[] = [];
+  readonly #records: StreamRecord[] = [];
+  readonly #allRecords: StreamRecord[] = [];
   #working = 0;
 
   constructor(options: WorldOptions = {}, job: Job = () => ({})) {
@@ -53,7 +61,9 @@ export class Stage {
     this.world.store.scheduleChanges.subscribe(({ key, new: item, at }) => {
       // A stream tells whole seconds, rounded down.
       const written = instant(Math.floor(at / SECOND) * SECOND);
-      this.#records.push({ scheduleId: key, at: written, version: item && definitionVersion(item) });
+      const record = { scheduleId: key, at: written, version: item && definitionVersion(item) };
+      this.#records.push(record);
+      this.#allRecords.push(record);
     });
   }
 
@@ -64,6 +74,18 @@ export class Stage {
   /** Puts an item as an editor does: what others wrote on it stays. */
   async edit(item: ScheduleItem): Promise<void> {
     await this.world.engine.schedules.put(item, "any");
+  }
+
+  /** The newest record of the Schedules stream. */
+  lastRecord(): StreamRecord {
+    const record = this.#allRecords.at(-1);
+    if (record === undefined) throw new Error("no schedule was written yet");
+    return record;
+  }
+
+  /** Brings a record of the Schedules stream once more, after all that came since. */
+  repeat(record: StreamRecord): void {
+    this.#records.push(record);
   }
 
   /** Plays until `at`, from event to event. */

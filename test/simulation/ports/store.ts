@@ -112,6 +112,8 @@ export function occurrencesFor(process: Process, track: Track): OccurrenceStore 
     deadLetters: (query) => once("deadLetters", () => store.deadLetters(query)),
     removeHead: (head, asRead) => once("removeHead", () => world.as(process, () => store.removeHead(head, asRead))),
     shardHighWater: (shards) => once("shardHighWater", () => store.shardHighWater(shards)),
+    readSweepCursor: () => once("readSweepCursor", () => store.readSweepCursor()),
+    writeSweepCursor: (cursor) => once("writeSweepCursor", () => store.writeSweepCursor(cursor)),
   };
 }
 
@@ -144,6 +146,7 @@ export function schedulesFor(process: Process, track: Track): ScheduleStore {
     remove: (scheduleId) => once("schedules.remove", () => store.remove(scheduleId)),
     pause: (scheduleId, paused) => once("schedules.pause", () => store.pause(scheduleId, paused)),
     resume: (scheduleId, resumedAt) => once("schedules.resume", () => store.resume(scheduleId, resumedAt)),
+    removeAsRead: (asRead) => once("schedules.removeAsRead", () => store.removeAsRead(asRead)),
     setStatus: (asRead, status) => once("schedules.setStatus", () => store.setStatus(asRead, status)),
   };
 }

@@ -1,0 +1,58 @@
+import { isHead, type Occurrence, type OccurrenceStatus } from "../../core/occurrence.ts";
+import { transition } from "../../core/transition.ts";
+import type { WriteVerdict } from "../ports.ts";
+import type { Engine } from "./engine.ts";
+import { type Heads, isBeforeItsInstant } from "./heads.ts";
+import { writeSettled } from "./settle.ts";
+
+/** Rows read at a time, and how often, to cancel what a deleted schedule left unfinished. */
+const CANCEL_PAGE = 200;
+const CANCEL_PAGES_MAX = 500;
+
+/** The states of a run that is not over. */
+export const UNFINISHED: readonly OccurrenceStatus[] = ["PENDING", "DISPATCHED", "RUNNING", "RETRYING"];
+
+/** A deleted schedule's future heads are removed, so that one put again finds its instants free; all else unfinished is cancelled. */
+export async function removeDeleted(
+  engine: Engine,
+  scheduleId: string,
+  heads: Heads,
+): Promise<{ readonly state: "DELETED"; readonly changed: boolean } | "changed-meanwhile"> {
+  const now = engine.clock.now();
+  const future = heads.rows.filter((head) => isBeforeItsInstant(head, now));
+  for (const head of future)
+    if ((await engine.occurrences.removeHead(head, undefined)) === "refused") return "changed-meanwhile";
+  let cancelled = 0;
+  let cursor: string | undefined;
+  for (let page = 0; page < CANCEL_PAGES_MAX; page += 1) {
+    const read = await engine.occurrences.history({
+      scheduleId,
+      newestFirst: true,
+      limit: CANCEL_PAGE,
+      statuses: UNFINISHED,
+      ...(cursor !== undefined && { cursor }),
+    });
+    const verdicts = await cancelRows(engine, read.rows);
+    // A row that moved on meanwhile is to be cancelled as it is now.
+    if (verdicts.some(({ kind }) => kind === "refused")) return "changed-meanwhile";
+    const failure = verdicts.find((verdict) => verdict.kind === "failed" || verdict.kind === "unknown");
+    if (failure) throw new Error(`not all runs of schedule ${scheduleId} could be cancelled`, { cause: failure.error });
+    cancelled += verdicts.length;
+    cursor = read.cursor;
+    if (cursor === undefined) return { state: "DELETED", changed: future.length + cancelled > 0 };
+  }
+  throw new Error(`schedule ${scheduleId} left more unfinished runs than one visit cancels; the next goes on`);
+}
+
+/** Heads that are due are the dispatcher's to pass over; what a plain reader of SQS may already have cannot be taken back. */
+async function cancelRows(engine: Engine, rows: readonly Occurrence[]): Promise<readonly WriteVerdict[]> {
+  const isOut = (row: Occurrence) =>
+    row.status === "DISPATCHED" && engine.settings.completedWhenEnqueued.has(row.queue);
+  const writes = rows.flatMap((row) => {
+    const next = transition(row, { type: "cancel" }, engine.clock.now(), engine.settings);
+    if (next.kind === "refused" || isHead(row) || isOut(row)) return [];
+    const key = { scheduleId: row.scheduleId, firing: row.firing };
+    return [{ key, guard: next.guard, change: next.change, isMine: (now: Occurrence) => now.status === "CANCELLED" }];
+  });
+  return writeSettled(engine, writes);
+}
