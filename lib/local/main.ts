@@ -1,7 +1,6 @@
 import "./quiet-sdk.ts";
 import { CommanderError } from "commander";
 import { PunctualError } from "../core/errors.ts";
-import { checkNodeVersion } from "./engines/node-version.ts";
 import { parseOptions } from "./options.ts";
 import { createOutput } from "./output.ts";
 import { createScreen } from "./view/screen.ts";
@@ -10,12 +9,11 @@ const USAGE_ERROR = 2;
 
 /** Runs `npm start` with `args`; answers the exit code: 0, 1 for what is in the way, 2 for a wrong command line. */
 async function main(args: readonly string[], signal: AbortSignal): Promise<number> {
-  const { stdout, stderr, versions } = process;
+  const { stdout, stderr } = process;
   try {
-    checkNodeVersion(versions.node);
     const options = parseOptions(args, (text) => void stdout.write(text));
     const output = createOutput((text) => void stdout.write(text), stdout.isTTY ? createScreen(stdout) : undefined);
-    // Only now: none of it need load for a wrong command line or an old Node.
+    // Only now: none of it need load for a wrong command line.
     const { runLocal } = await import("./run.ts");
     await runLocal(options, output, signal);
     return 0;
@@ -32,6 +30,7 @@ async function main(args: readonly string[], signal: AbortSignal): Promise<numbe
 }
 
 const interrupted = new AbortController();
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => interrupted.abort());
+// Not once: npm passes a Ctrl-C on that the terminal has already sent, and the second must not end the process halfway.
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => interrupted.abort());
 // Not exitCode: a job that ignores its signal must not keep the process alive.
 process.exit(await main(process.argv.slice(2), interrupted.signal));

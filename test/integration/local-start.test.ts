@@ -6,9 +6,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface, type Interface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { synthesizedTemplate } from "../../lib/local/template/synthesize.ts";
 
 const PROJECT_DIR = fileURLToPath(new URL("../../", import.meta.url));
+
+// Kept for the starts below, which would otherwise each do it within their own time.
+beforeAll(async () => {
+  await synthesizedTemplate(PROJECT_DIR, join(PROJECT_DIR, ".punctual"), new AbortController().signal);
+});
 
 interface Started {
   readonly process: ChildProcessWithoutNullStreams;
@@ -21,7 +27,7 @@ interface Started {
 
 /** `npm start` with `args`, on free ports unless they say otherwise, read line by line. */
 function start(...args: string[]): Started {
-  const all = ["--import", "tsx", "lib/local/main.ts", "--dynamodb-port", "0", "--sqs-port", "0", ...args];
+  const all = ["bin/start.js", "--dynamodb-port", "0", "--sqs-port", "0", ...args];
   const child = spawn(process.execPath, all, { cwd: PROJECT_DIR });
   onTestFinished(() => void child.kill("SIGKILL"));
   let stderr = "";
@@ -67,6 +73,8 @@ describe("npm start", () => {
       line("DEAD_LETTERED", "example-dead-letter@", "attempts-exhausted"),
       line("SUCCEEDED", "example-one-shot@"),
     ]);
+    // Twice, as npm does: once from the terminal, once passed on.
+    child.kill("SIGINT");
     child.kill("SIGINT");
     expect(await ended).toEqual({ code: 0, stderr: "" });
     expect(lines.at(-1)).toMatch(/^\d+ s: \d+ succeeded, 1 dead-lettered; median .* late, 99% within .*$/);
@@ -103,6 +111,15 @@ describe("npm start", () => {
       code: 1,
       stderr: `port ${port} is in use: end what listens there, or choose another with --dynamodb-port\n`,
     });
+  });
+
+  it("says in one line that Node is too old", async () => {
+    const older = "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '18.20.4' } });";
+    const preload = `data:text/javascript,${encodeURIComponent(older)}`;
+    const child = spawn(process.execPath, ["--import", preload, "bin/start.js"], { cwd: PROJECT_DIR });
+    const [said] = await once(child.stderr, "data");
+    expect(String(said)).toBe("Node must be 20 or newer, got 18.20.4\n");
+    expect(await once(child, "exit")).toEqual([1, null]);
   });
 
   it("refuses a wrong command line", async () => {

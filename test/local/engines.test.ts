@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { parseJavaMajor } from "../../lib/local/engines/java.ts";
-import { checkNodeVersion } from "../../lib/local/engines/node-version.ts";
 
 describe("the Java version", () => {
   it.each([
@@ -14,16 +13,5 @@ describe("the Java version", () => {
 
   it("is nothing in the output of a placeholder that asks to install Java", () => {
     expect(parseJavaMajor("The operation couldn’t be completed. Unable to locate a Java Runtime.")).toBeUndefined();
-  });
-});
-
-describe("the Node version", () => {
-  it("is accepted from 20 on", () => {
-    expect(() => checkNodeVersion("20.0.0")).not.toThrow();
-    expect(() => checkNodeVersion("24.1.0")).not.toThrow();
-  });
-
-  it("is refused below, in one line that says what is needed", () => {
-    expect(() => checkNodeVersion("18.20.4")).toThrow("Node must be 20 or newer, got 18.20.4");
   });
 });

@@ -13,7 +13,7 @@ export interface GivenUp {
 }
 
 /** What Lambda tells an on-failure destination: where the records are, not what they are (Lambda Developer Guide, "Configuring destinations for failed invocations"). */
-export function failureMetadata(source: StreamSource, target: LocalFunction, givenUp: GivenUp): unknown {
+function failureMetadata(source: StreamSource, target: LocalFunction, givenUp: GivenUp): unknown {
   const { records, tries, shardId, nowIso } = givenUp;
   const [first, last] = [records[0], records.at(-1)];
   return {
