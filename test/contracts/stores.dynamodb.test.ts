@@ -1,4 +1,5 @@
 import { afterAll, beforeAll } from "vitest";
+import { gatesContract } from "./gates.contract.ts";
 import { occurrenceStoreContract } from "./occurrence-store.contract.ts";
 import { schedulePauseContract } from "./schedule-pause.contract.ts";
 import { scheduleStoreContract } from "./schedule-store.contract.ts";
@@ -19,3 +20,4 @@ occurrenceStoreContract("DynamoDB", () => dynamodb.newStores());
 scheduleStoreContract("DynamoDB", () => dynamodb.newStores());
 schedulePauseContract("DynamoDB", () => dynamodb.newStores());
 storeEquivalence("DynamoDB", () => dynamodb.newStores());
+gatesContract("DynamoDB", () => dynamodb.newStores());
