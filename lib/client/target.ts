@@ -50,7 +50,7 @@ export async function findTarget(options: TargetOptions): Promise<Target> {
   };
   if (stack !== undefined) {
     const tables = await readStackOutputs(stack, access);
-    return { name: `stack ${stack}`, ...tables, settings: UNKNOWN_SETTINGS, access };
+    return { name: `stack ${stack}`, settings: UNKNOWN_SETTINGS, ...tables, access };
   }
   const schedulesTable = options.schedulesTable ?? env[ENVIRONMENT_NAMES.schedulesTable];
   const occurrencesTable = options.occurrencesTable ?? env[ENVIRONMENT_NAMES.occurrencesTable];

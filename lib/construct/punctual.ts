@@ -15,6 +15,7 @@ import {
   visibilityTimeoutSecondsOf,
 } from "../core/timing.ts";
 import { DEFAULT_QUEUE, environmentOf, type Settings, timingOf } from "../runtime/env.ts";
+import { scheduleSettingsJson } from "../runtime/schedule-settings.ts";
 import { createAlarms } from "./alarms.ts";
 import { bundleFunctions } from "./bundle.ts";
 import { InvalidDeploymentError } from "./errors.ts";
@@ -50,6 +51,8 @@ export class Punctual extends Construct {
   readonly deadLetterQueue: IQueue;
   readonly eventBus: IEventBus;
   readonly functions: Functions;
+  /** What whoever defines schedules must know of this deployment, as JSON. */
+  readonly scheduleSettings: string;
   /** Alarms without actions; add one to each to be told. */
   readonly alarms: readonly Alarm[];
 
@@ -85,6 +88,7 @@ export class Punctual extends Construct {
       logLevel: props.logLevel ?? "INFO",
     };
     assertTiming(timingOf(settings));
+    this.scheduleSettings = scheduleSettingsJson(settings);
     this.functions = createFunctions(this, {
       bundles: props.bundles ?? bundleFunctions({ ...(props.jobs !== undefined && { jobsFile: props.jobs }) }),
       environment: environmentOf(settings),

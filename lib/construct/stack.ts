@@ -11,7 +11,7 @@ export class PunctualStack extends Stack {
     super(scope, id, props);
     // A construct called Default leaves no trace in logical ids: the table is `Schedules`, not `SchedulerSchedules`.
     this.punctual = new Punctual(this, "Default", { ...props, deploymentName: props.deploymentName ?? this.stackName });
-    const { schedules, occurrences, queue, deadLetterQueue, eventBus } = this.punctual;
+    const { schedules, occurrences, queue, deadLetterQueue, eventBus, scheduleSettings } = this.punctual;
     this.output(
       "SchedulesTable",
       schedules.tableName,
@@ -21,6 +21,7 @@ export class PunctualStack extends Stack {
     this.output("QueueUrl", queue.queueUrl, "The queue that runs go through");
     this.output("DeadLetterQueueUrl", deadLetterQueue.queueUrl, "The queue that holds a message for each dead letter");
     this.output("DeadLetterQueueName", deadLetterQueue.queueName, "That queue's name, as consoles list it");
+    this.output("ScheduleSettings", scheduleSettings, "What schedules of this deployment are checked against");
     this.output("EventBusName", eventBus.eventBusName, "The event bus on which what becomes of runs is announced");
   }
 

@@ -108,9 +108,9 @@ const count = (rule: string) =>
     .transform(Number);
 const seconds = count("must be a positive whole number of seconds");
 const positive = "must be a positive number";
-const queue = z.object(
+/** What a queue allows the schedules that name it. */
+export const queueLimits = z.object(
   {
-    url: z.string("must be the queue's URL").min(1, "must be the queue's URL"),
     timeoutMaxSeconds: z.number(positive).positive(positive),
     retry: z.exactOptional(
       z.object({
@@ -125,6 +125,7 @@ const queue = z.object(
   },
   "must be a queue's settings: a map with url and timeoutMaxSeconds",
 );
+const queue = queueLimits.extend({ url: z.string("must be the queue's URL").min(1, "must be the queue's URL") });
 const ANNOUNCE_RULE = `must be a JSON list of ${OPTIONAL_ANNOUNCEMENTS.join(", ")}`;
 const announcement = z.enum(OPTIONAL_ANNOUNCEMENTS, ANNOUNCE_RULE);
 const schema: z.ZodType<Settings> = z.object({

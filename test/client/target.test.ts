@@ -100,6 +100,9 @@ describe("a stack", () => {
 
   it("names its tables in its outputs", async () => {
     const tables = { SchedulesTable: "S", OccurrencesTable: "O" };
+    const limits = { shards: 8, historySeconds: 86_400, queues: { default: { timeoutMaxSeconds: 290 } } };
+    const told = answer({ ...tables, ScheduleSettings: JSON.stringify(limits) });
+    expect(await readStackOutputs("Punctual", {}, told)).toMatchObject({ settings: limits });
     expect(await readStackOutputs("Punctual", {}, answer(tables))).toEqual({
       schedulesTable: "S",
       occurrencesTable: "O",

@@ -257,6 +257,7 @@ test("the outputs name what a user works with", () => {
       "DeadLetterQueueUrl",
       "DeadLetterQueueName",
       "EventBusName",
+      "ScheduleSettings",
     ].toSorted(),
   );
 });
