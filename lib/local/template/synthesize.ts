@@ -59,7 +59,13 @@ async function runApp(
   context: Record<string, unknown>,
   signal: AbortSignal,
 ): Promise<void> {
-  const env = { ...process.env, CDK_OUTDIR: outputDir, CDK_CONTEXT_JSON: JSON.stringify(context) };
+  const env = {
+    ...process.env,
+    CDK_OUTDIR: outputDir,
+    CDK_CONTEXT_JSON: JSON.stringify(context),
+    // Validating the template against CloudFormation's schemas takes most of a synthesis, and `cdk synth` does it anyway.
+    CDK_VALIDATION: "false",
+  };
   try {
     await promisify(execFile)(process.execPath, ["--import", "tsx", join("bin", "app.ts")], {
       cwd: projectDir,
