@@ -27,12 +27,12 @@ export function grantPermissions(functions: Functions, resources: Resources): vo
   const { dispatcher, consumer, reconciler, notifier } = functions;
   const { schedules, occurrences, runQueues, deadLetterQueue, eventBus } = resources;
 
-  // Whoever takes a schedule's last firing reconciles it, so that its status says that it ended.
+  // Whoever takes a schedule's last firing reconciles it, so that its status says that it ended, or it is gone if it wants to.
   for (const reconciling of [dispatcher, reconciler]) {
-    allow(reconciling, [...READ_ITEMS, ...WRITE_STATUS, "dynamodb:ConditionCheckItem"], [schedules.tableArn]);
+    allow(reconciling, [...READ, ...WRITE_STATUS, ...REMOVE, "dynamodb:ConditionCheckItem"], [schedules.tableArn]);
     allow(
       reconciling,
-      [...READ_ITEMS, ...WRITE_ROWS, ...INSERT_ROWS, ...QUERY, ...KEEP_HIGH_WATER, "dynamodb:DeleteItem"],
+      [...READ, ...HEAR_TIME, ...WRITE_ROWS, ...INSERT_ROWS, ...QUERY, ...KEEP_HIGH_WATER, ...REMOVE],
       [occurrences.tableArn],
     );
   }
@@ -44,7 +44,7 @@ export function grantPermissions(functions: Functions, resources: Resources): vo
   );
 
   // It looks for the run that waits for the end of the one it ran.
-  allow(consumer, [...READ_ITEMS, ...WRITE_ROWS, ...QUERY], [occurrences.tableArn]);
+  allow(consumer, [...READ, ...HEAR_TIME, ...WRITE_ROWS, ...QUERY], [occurrences.tableArn]);
   // A message that nobody can read is set aside there.
   allow(consumer, SEND, [deadLetterQueue.queueArn]);
 
@@ -56,16 +56,21 @@ export function grantPermissions(functions: Functions, resources: Resources): vo
     allow(announcer, ["events:PutEvents"], [eventBus.eventBusArn]);
   }
 
-  allow(notifier, [...READ_ITEMS, ...WRITE_ROWS], [occurrences.tableArn]);
+  allow(notifier, [...READ, ...HEAR_TIME, ...WRITE_ROWS, ...QUERY], [occurrences.tableArn]);
+  // It counts dead letters, and pauses a schedule that had too many in a row.
+  allow(notifier, [...READ, ...WRITE_STATUS], [schedules.tableArn]);
 }
 
-const READ_ITEMS = ["dynamodb:GetItem", "dynamodb:BatchGetItem"];
+const READ = ["dynamodb:BatchGetItem"];
+/** A read of one small row, whose response tells the time. */
+const HEAR_TIME = ["dynamodb:GetItem"];
 const QUERY = ["dynamodb:Query"];
 const INSERT_ROWS = ["dynamodb:PartiQLInsert"];
 const WRITE_ROWS = ["dynamodb:PartiQLUpdate"];
 /** The most shards ever in use stand on a row of Occurrences. */
 const KEEP_HIGH_WATER = ["dynamodb:UpdateItem"];
 const WRITE_STATUS = ["dynamodb:UpdateItem"];
+const REMOVE = ["dynamodb:DeleteItem"];
 const SEND = ["sqs:SendMessage"];
 
 const indexArn = ({ tableArn }: TableV2, name: string): string => `${tableArn}/index/${name}`;
