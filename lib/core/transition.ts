@@ -77,7 +77,8 @@ export type OccurrenceEvent =
   | { readonly type: "defer"; readonly dueAt: Instant }
   | { readonly type: "cancel" }
   | { readonly type: "replay" }
-  | { readonly type: "backfill" }
+  /** A firing that was passed over is wanted after all. `refresh`: as the definition that stands now says. */
+  | { readonly type: "backfill"; readonly refresh?: ScheduleSnapshot }
   /** An operator needs a dead letter no longer. */
   | { readonly type: "discard" };
 
@@ -205,7 +206,7 @@ export function transition(
     case "replay":
       return write([statusIn(DEAD), tokenIs(row.fencingToken)], revived(row, row.kind, now));
     case "backfill":
-      return write([statusIs("SKIPPED"), tokenIs(row.fencingToken)], revived(row, "backfill", now));
+      return write([statusIs("SKIPPED"), tokenIs(row.fencingToken)], wantedAfterAll(row, event.refresh, now));
     case "discard":
       return write([statusIn(DEAD), tokenIs(row.fencingToken)], {
         set: { expiresAtSeconds: expiry(now, settings) },
@@ -275,15 +276,13 @@ function claim(row: DueRow, event: Extract<OccurrenceEvent, { type: "claim" }>, 
   // the misfire policy's business), a lost worker's from its lease end.
   const firstDueAt = row.fencingToken === 0 && row.kind === "scheduled" ? now : crashed ? row.dueAt : row.firstDueAt;
   const startDeadlineSeconds = fresh?.startDeadlineSeconds ?? row.startDeadlineSeconds;
-  const { retry, ...snapshot } = fresh ?? {};
   return write([...asSeen(row), attemptsBelow(maxAttempts), versionIs(row.scheduleVersion)], {
     set: {
       status: "DISPATCHED",
       claimedAt: now,
       firstDueAt,
       ...held(event.owner, { firstDueAt, startDeadlineSeconds }, now, LEASES.claimLeaseMs),
-      ...snapshot,
-      ...(retry && { retry, maxAttempts: retry.maxAttempts }),
+      ...(fresh && snapshotOf(fresh)),
       ...(crashed && { suspect: true }),
     },
     add: { attempts: 1, fencingToken: 1 },
@@ -418,4 +417,20 @@ const revived = (row: Partial<Pick<Occurrence, "log">>, kind: Occurrence["kind"]
     "deadLetteredAt",
     "announcedAt",
   ],
+});
+
+/** A decision that passed the row over stands for it no more; what it means for others stands on theirs. */
+function wantedAfterAll(
+  row: Partial<Pick<Occurrence, "log">>,
+  refresh: ScheduleSnapshot | undefined,
+  now: Instant,
+): Change {
+  const { set, remove = [] } = revived(row, "backfill", now);
+  return { set: { ...set, ...(refresh && snapshotOf(refresh)) }, remove: [...remove, "misfire"] };
+}
+
+/** What a row takes over of a definition. */
+const snapshotOf = (snapshot: ScheduleSnapshot): Partial<Occurrence> => ({
+  ...snapshot,
+  maxAttempts: snapshot.retry.maxAttempts,
 });
