@@ -66,8 +66,21 @@ export class LeaseKeeper {
     return !this.#lost.signal.aborted && this.#remainingMs() > 0;
   }
 
-  /** Renews until {@link stop} is called or the lease is lost. */
+  /** Renews until {@link stop} is called or the lease is lost, and notices its end also while a renewal is unanswered. */
   async run(): Promise<void> {
+    await Promise.all([this.#renewAlways(), this.#watchEnd()]);
+  }
+
+  async #watchEnd(): Promise<void> {
+    const over = AbortSignal.any([this.#stop.signal, this.#lost.signal]);
+    while (!over.aborted) {
+      const remainingMs = this.#remainingMs();
+      if (remainingMs <= 0) this.#lose("its lease ran out while no renewal was answered");
+      else await this.#host.sleep(Math.max(remainingMs, 1), over);
+    }
+  }
+
+  async #renewAlways(): Promise<void> {
     let waitMs: number = LEASES.renewEveryMs;
     while (!this.#stop.signal.aborted) {
       await this.#host.sleep(Math.min(waitMs, Math.max(this.#remainingMs(), 1)), this.#stop.signal);

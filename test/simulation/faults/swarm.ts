@@ -26,7 +26,7 @@ const PAUSES_MS = [3_000, 12_000, 35_000, 65_000, 100_000, 340_000] as const;
 export function swarm(prng: Prng, until: number): FaultPlan & { readonly badDates: boolean } {
   const rates = KINDS.map((kind) => ({ kind, rate: prng.chance(0.5) ? 0 : rate(prng) }));
   const total = rates.reduce((sum, { rate }) => sum + rate, 0);
-  const lag = { rate: prng.chance(0.5) ? 0 : prng.next() * 0.3, maxMs: prng.pick([50, 1_000, 8_000]) };
+  const lag = { rate: prng.chance(0.5) ? 0 : prng.next() * 0.3, maxMs: prng.pick([50, 1_000, 8_000, 40_000]) };
   const dates = { missing: prng.chance(0.7) ? 0 : 0.1, wrong: prng.chance(0.7) ? 0 : 0.02 };
   return {
     badDates: dates.wrong > 0,

@@ -1,7 +1,22 @@
+import {
+  backlogsAreHarmless,
+  delaysLieWithinPolicy,
+  neighboursAreSpared,
+  visitsWrite,
+  writesStayWithinBudget,
+} from "./dispatching.ts";
 import { acknowledgedWhenSafe, deadLettersAreKnown, everyRunEnds } from "./endings.ts";
 import type { InvariantOf } from "./invariant.ts";
 import { leasesAreLostForACause, liveLeasesAreRespected, oneAttemptActs } from "./leases.ts";
+import {
+  claimsAreSent,
+  headsAreTheDispatchers,
+  messagesCarryTheirAttempts,
+  revivalsAreAskedFor,
+  startsMatchTheirMessages,
+} from "./messages.ts";
 import { effectsAreFenced, nothingIsEarly, staleReportsChangeNothing, startsHaveCauses } from "./runs.ts";
+import { cancelsHold, chainsGoOn, headsFireByTheirDefinition, noInstantIsAbsent } from "./schedules.ts";
 import { attemptsAreCounted, finishedStays, tokensGrowByOne } from "./tokens.ts";
 
 /** Everything that must hold, whatever goes wrong. */
@@ -19,4 +34,18 @@ export const INVARIANTS: readonly InvariantOf[] = [
   everyRunEnds,
   deadLettersAreKnown,
   acknowledgedWhenSafe,
+  messagesCarryTheirAttempts,
+  startsMatchTheirMessages,
+  claimsAreSent,
+  revivalsAreAskedFor,
+  headsAreTheDispatchers,
+  headsFireByTheirDefinition,
+  noInstantIsAbsent,
+  chainsGoOn,
+  cancelsHold,
+  delaysLieWithinPolicy,
+  visitsWrite,
+  backlogsAreHarmless,
+  neighboursAreSpared,
+  writesStayWithinBudget,
 ];

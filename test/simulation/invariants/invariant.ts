@@ -59,3 +59,7 @@ export const isRevival = ({ old, new: row }: Moved): boolean => isTerminal(old.s
 /** The run ended as one that somebody must look at. */
 export const isDeath = ({ old, new: row }: Moved): boolean =>
   (row.status === "FAILED" || row.status === "DEAD_LETTERED") && old.status !== row.status;
+
+/** A row that carries its schedule's chain on: of the chain itself, and never claimed. */
+export const isHeadRow = ({ status, kind, fencingToken }: Occurrence): boolean =>
+  status === "PENDING" && kind === "scheduled" && fencingToken === 0;

@@ -33,7 +33,7 @@ export const leasesAreLostForACause: InvariantOf = (world) => {
       if (!lost || by?.role === "consumer") return undefined;
       const holder = holders.get(key);
       if (holder === undefined) return finding(key, "a lease was lost that nobody had");
-      const unharmed = holder.alive && holder.suffered.size === 0 && !world.clocksAreWrong;
+      const unharmed = !holder.killed && holder.suffered.size === 0 && !world.clocksAreWrong;
       return unharmed ? finding(key, `${holder.name} lost its lease though nothing happened to it`) : undefined;
     },
   };

@@ -39,7 +39,7 @@ function concerns(fact: Seen, key: string | undefined): boolean {
     case "reconciled":
       return fact.scheduleId === scheduleId;
     case "operator":
-      return fact.name === key || fact.name === scheduleId;
+      return fact.name === key || fact.name.split("@")[0] === key || fact.name === scheduleId;
     case "fault":
       return true;
     case "process":

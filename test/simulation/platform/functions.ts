@@ -97,7 +97,11 @@ export function runConsumer(
       });
     },
     // A handler whose job is deaf exits before it answers, and its platform fails the whole batch.
-    (result) => answered(result === "failed" || result.value.abandoned ? "failed" : result.value.handBack),
+    (result) => {
+      const exits = result !== "failed" && result.value.abandoned;
+      if (exits) process.kill("a deaf job is still running: its handler exits");
+      answered(result === "failed" || exits ? "failed" : result.value.handBack);
+    },
   );
 }
 

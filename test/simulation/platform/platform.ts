@@ -14,7 +14,7 @@ export type Tick = readonly number[];
 
 /** A deployment: how many of each function, what feeds them, and how unreliable that is. */
 export interface PlatformOptions {
-  dispatchers: number;
+  readonly dispatchers: number;
   readonly ticks: () => Tick;
   readonly hosts: () => HostClocks;
   readonly queues: readonly Omit<QueueSourceOptions, "hosts">[];
@@ -27,6 +27,7 @@ export interface PlatformOptions {
 export class Platform {
   readonly effects = new FencedEffects();
   readonly queues: readonly QueueSource[];
+  #dispatchers: number;
   readonly #world: World;
   readonly #options: PlatformOptions;
   readonly #schedules: StreamSource<ScheduleRecord>;
@@ -35,6 +36,7 @@ export class Platform {
   constructor(world: World, options: PlatformOptions) {
     this.#world = world;
     this.#options = options;
+    this.#dispatchers = options.dispatchers;
     const { hosts, streams } = options;
     this.queues = options.queues.map((queue) => new QueueSource(world, { ...queue, hosts }, this.effects));
     this.#schedules = new StreamSource<ScheduleRecord>(
@@ -77,6 +79,16 @@ export class Platform {
     return this.#schedules.idle && this.#changes.idle;
   }
 
+  /** How many dispatchers each tick starts from now on. */
+  set dispatchers(count: number) {
+    this.#dispatchers = count;
+  }
+
+  /** Switches the consumers off or on: messages wait meanwhile. */
+  set stopped(stopped: boolean) {
+    for (const queue of this.queues) queue.stopped = stopped;
+  }
+
   /** Starts the rules. */
   start(): void {
     this.#minute();
@@ -89,11 +101,12 @@ export class Platform {
   }
 
   #minute(): void {
-    for (let dispatcher = 0; dispatcher < this.#options.dispatchers; dispatcher += 1)
+    const of = this.#dispatchers;
+    for (let dispatcher = 0; dispatcher < of; dispatcher += 1)
       for (const lateMs of this.#options.ticks())
         this.#world.kernel.after(lateMs, () => {
           const process = this.#world.spawn("dispatcher", `dispatcher-${dispatcher}`);
-          runDispatcher(process, this.#options.hosts(), dispatcher, this.#options.dispatchers);
+          runDispatcher(process, this.#options.hosts(), dispatcher, of);
         });
     this.#world.kernel.after(DISPATCHER.minuteMs, () => this.#minute());
   }

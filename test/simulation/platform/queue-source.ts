@@ -33,6 +33,7 @@ export class QueueSource {
     this.#world = world;
     this.#options = options;
     this.#effects = effects;
+    world.onNudge(() => this.#pollSoon());
     world.listen((fact) => {
       if (fact.type === "sent" && fact.queue === options.queue && !fact.swallowed) this.#pollSoon();
     });

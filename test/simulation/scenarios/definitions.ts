@@ -1,4 +1,5 @@
 import type { ScheduleItem } from "../../../lib/app/ports.ts";
+import { HALF_PAST_TWO } from "../oracle/firings.ts";
 import { type Behaviour, JOB } from "../platform/jobs.ts";
 import type { Prng } from "../world/prng.ts";
 
@@ -9,6 +10,7 @@ const TIMINGS: readonly ((prng: Prng, now: number) => Record<string, unknown>)[]
   (prng) => ({ cron: `*/${prng.pick([2, 5, 10, 15])} * * * *` }),
   (prng) => ({ cron: `*/${prng.pick([5, 10, 20])} * * * *`, timezone: "Europe/Berlin" }),
   (prng) => ({ cron: `${prng.pick([0, 7, 30, 59])} * * * *`, timezone: "America/New_York" }),
+  (prng) => ({ cron: HALF_PAST_TWO, timezone: prng.pick(["Europe/Berlin", "America/New_York"]) }),
   (prng, now) => ({ at: new Date(Math.ceil(now / 1000) * 1000 + prng.whole(1, 30) * 60_000).toISOString() }),
 ];
 
@@ -42,6 +44,14 @@ export function randomDefinition(prng: Prng, scheduleId: string, now: number): S
       maxDelaySeconds: prng.pick([8, 30]),
       jitter: prng.chance(0.5),
     },
+    ...(prng.chance(0.4) && {
+      misfire: {
+        policy: prng.pick(["coalesce", "all", "skip"]),
+        ...(prng.chance(0.5) && { graceSeconds: prng.pick([0, 20]) }),
+      },
+    }),
+    ...(prng.chance(0.3) && { overlap: prng.pick(["skip", "wait", "replace"]) }),
+    ...(prng.chance(0.2) && { startDeadlineSeconds: prng.pick([60, 600]) }),
     timeoutSeconds: prng.pick([20, 60]),
     effects: "fenced",
   };

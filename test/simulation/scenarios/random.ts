@@ -1,12 +1,16 @@
+import { strike } from "../faults/accidents.ts";
+import { NO_FAULTS } from "../faults/plan.ts";
 import { swarm } from "../faults/swarm.ts";
 import { HEALED_WITHIN_MS } from "../invariants/endings.ts";
 import { INVARIANTS } from "../invariants/index.ts";
 import type { Violation } from "../invariants/invariant.ts";
 import { report } from "../invariants/timeline.ts";
-import { exactHosts, Platform, type PlatformOptions } from "../platform/platform.ts";
+import { Platform, type PlatformOptions } from "../platform/platform.ts";
+import { EXACT, type HostClocks } from "../world/host.ts";
 import { Prng } from "../world/prng.ts";
 import { World } from "../world/world.ts";
 import { randomDefinition } from "./definitions.ts";
+import { meddle } from "./operators.ts";
 import { settingsOf } from "./settings.ts";
 
 const MINUTE_MS = 60_000;
@@ -33,23 +37,21 @@ export async function runSeed(seed: number, minutes: number): Promise<Outcome> {
   const prng = new Prng(seed);
   const start = Date.parse(prng.pick(STARTS)) + prng.whole(0, 59_999);
   const faultsEnd = start + minutes * MINUTE_MS;
+  const calm = prng.chance(0.1);
   const slow = prng.pick([3, 20, 150]);
   const world = new World({
     seed: prng.whole(0, 2 ** 31),
     start,
     settings: settingsOf(prng.whole(1, 3)),
-    plan: (own) => swarm(own, faultsEnd),
+    plan: (own) => (calm ? NO_FAULTS : swarm(own, faultsEnd)),
     queues: { default: { maxReceiveCount: 20 }, plain: {} },
     latencyMs: (own) => own.whole(1, slow),
   });
   for (const invariant of INVARIANTS) world.watch(invariant(world));
-  const platform = new Platform(world, platformOf(prng.fork(), world, faultsEnd));
+  const platform = new Platform(world, platformOf(prng.fork(), world, calm ? start : faultsEnd));
   platform.start();
-  const authors = prng.fork();
-  for (let number = 0; number < authors.whole(1, 4); number += 1)
-    world.kernel.after(authors.whole(0, 120_000), () => {
-      world.store.putItem(randomDefinition(authors, `s${number}`, world.kernel.now));
-    });
+  populate(world, prng.fork());
+  if (!calm) disturb(world, platform, prng.fork(), faultsEnd);
 
   await play(world, platform, faultsEnd);
   return {
@@ -62,6 +64,39 @@ export async function runSeed(seed: number, minutes: number): Promise<Outcome> {
     events: world.kernel.handled,
     faults: world.tally.faults,
   };
+}
+
+function populate(world: World, prng: Prng): void {
+  for (let number = 0; number < prng.whole(1, 4); number += 1)
+    world.kernel.after(prng.whole(0, 120_000), () => {
+      world.store.putItem(randomDefinition(prng, `s${number}`, world.kernel.now));
+    });
+}
+
+/** All that goes on beside the faults at exchanges: people, accidents, deployments, a consumer that is switched off. */
+function disturb(world: World, platform: Platform, prng: Prng, until: number): void {
+  const people = prng.fork();
+  const meddleEveryMs = prng.pick([0, 0, 30_000, 120_000, 400_000]);
+  const again = () => {
+    if (world.kernel.now >= until) return;
+    meddle(world, people);
+    world.kernel.after(people.whole(1, 2 * meddleEveryMs), again);
+  };
+  if (meddleEveryMs > 0) world.kernel.after(meddleEveryMs, again);
+  const kinds = (["killed", "paused", "cut-off"] as const).filter(() => prng.chance(0.3));
+  strike(world, prng.fork(), { everyMs: prng.pick([20_000, 60_000, 200_000]), kinds }, until);
+  const redeployments = prng.fork();
+  if (redeployments.chance(0.3))
+    world.kernel.at(until - redeployments.whole(1, 10) * MINUTE_MS, () => {
+      world.settings = settingsOf(redeployments.whole(1, 3));
+      platform.dispatchers = redeployments.whole(1, 2);
+    });
+  if (prng.chance(0.1)) {
+    platform.stopped = true;
+    world.kernel.at(until - prng.whole(0, 5) * MINUTE_MS, () => {
+      platform.stopped = false;
+    });
+  }
 }
 
 async function play(world: World, platform: Platform, faultsEnd: number): Promise<void> {
@@ -92,6 +127,9 @@ function platformOf(prng: Prng, world: World, faultsEnd: number): PlatformOption
   const batchSize = prng.whole(1, 10);
   const repeats = prng.pick([0, 0.1]);
   const lagMs = prng.pick([200, 2_000, 20_000]);
+  const clocks = clocksOf(prng.fork(), trouble());
+  world.clocksAreWrong = clocks.some(({ step }) => step !== undefined);
+  world.dispatchersMax = 2;
   return {
     dispatchers: prng.whole(1, 2),
     ticks: () => {
@@ -99,7 +137,7 @@ function platformOf(prng: Prng, world: World, faultsEnd: number): PlatformOption
       const lateMs = prng.whole(0, 2_000) + (trouble() && prng.chance(tick.late) ? prng.whole(0, 30_000) : 0);
       return trouble() && prng.chance(tick.twice) ? [lateMs, lateMs + prng.whole(0, 5_000)] : [lateMs];
     },
-    hosts: exactHosts,
+    hosts: () => prng.pick(clocks),
     queues: [
       {
         ...consumer,
@@ -122,4 +160,18 @@ function platformOf(prng: Prng, world: World, faultsEnd: number): PlatformOption
     },
     sweepEveryMs: 60 * MINUTE_MS,
   };
+}
+
+/** The clocks that hosts of a deployment have: mostly right, in some worlds 20 s off, stepping, drifting or stopped by a freeze. */
+function clocksOf(prng: Prng, wrong: boolean): readonly HostClocks[] {
+  if (!wrong || prng.chance(0.5)) return [EXACT];
+  const steps = prng.chance(0.3);
+  const drifts = prng.chance(0.3);
+  const stops = prng.chance(0.3);
+  return [0, 20_000, -20_000].map((skewMs) => ({
+    skewMs,
+    rate: drifts ? 1 + (prng.next() - 0.5) * 6e-4 : 1,
+    countsFrozen: !stops,
+    ...(steps && { step: { afterMs: prng.whole(1, 60_000), byMs: prng.pick([-20_000, 20_000]) } }),
+  }));
 }

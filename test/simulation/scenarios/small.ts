@@ -20,6 +20,8 @@ const DUE_AFTER_MS = 40_000;
 export interface SmallScenario {
   readonly name: string;
   readonly behaviour: Behaviour;
+  /** Exchanges that get no answer and take no effect, beside the planned faults. */
+  readonly isLost?: (point: Point) => boolean;
 }
 
 /** A job that works long enough to renew its lease once, and one whose run becomes a dead letter. */
@@ -50,7 +52,7 @@ export async function playSmall(scenario: SmallScenario, planned: readonly Plann
     ...NO_FAULTS,
     exchange: (point) => {
       points.push(point);
-      return faults.get(point.index);
+      return faults.get(point.index) ?? (scenario.isLost?.(point) ? { kind: "request-lost" } : undefined);
     },
   };
   const world = new World({

@@ -19,6 +19,7 @@ export class Process {
   /** The services that it cannot reach at present. */
   readonly cutOff = new Set<Service>();
   #alive = true;
+  #killed = false;
   #pausedUntil: number;
   #frozenMs = 0;
   #held: (() => void)[] = [];
@@ -34,6 +35,11 @@ export class Process {
 
   get alive(): boolean {
     return this.#alive;
+  }
+
+  /** Whether it is gone before its own end. */
+  get killed(): boolean {
+    return this.#killed;
   }
 
   get paused(): boolean {
@@ -96,6 +102,7 @@ export class Process {
 
   #finish(fact: { type: "process"; what: "killed" | "ended"; why?: string }): void {
     this.#alive = false;
+    this.#killed = fact.what === "killed";
     this.#held = [];
     this.world.tell(fact, this);
     this.world.live.delete(this);

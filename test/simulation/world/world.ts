@@ -34,7 +34,7 @@ export interface Tally {
 export class World {
   readonly kernel: Kernel;
   readonly prng: Prng;
-  readonly settings: EngineSettings;
+  settings: EngineSettings;
   readonly plan: FaultPlan;
   readonly store: MemoryStore;
   readonly queue: MemoryQueue;
@@ -48,6 +48,8 @@ export class World {
   readonly recordsLost = new Set<string>();
   /** Whether some host's clocks are so wrong that its leases may be lost for it. */
   clocksAreWrong = false;
+  /** The most dispatchers that are at work at once, overlaps aside. */
+  dispatchersMax = 1;
   /** Runs of instants before this must have ended when the world is judged. */
   dueBefore: Instant | undefined;
   violation: Violation | undefined;
@@ -57,6 +59,7 @@ export class World {
   #processes = 0;
   #nonces = 0;
   readonly #invariants: Invariant[] = [];
+  readonly #nudged: (() => void)[] = [];
   readonly #listeners: ((fact: Seen) => void)[] = [];
 
   constructor(options: WorldOptions) {
@@ -120,6 +123,15 @@ export class World {
   /** Calls `listener` with every later fact, after the invariants. */
   listen(listener: (fact: Seen) => void): void {
     this.#listeners.push(listener);
+  }
+
+  /** Has the queues' pollers look again: somebody sent by other ways than a process's. */
+  nudge(): void {
+    for (const listener of this.#nudged) listener();
+  }
+
+  onNudge(listener: () => void): void {
+    this.#nudged.push(listener);
   }
 
   /** Writes a fact down and lets every invariant judge it. The first violation is kept. */

@@ -1,0 +1,143 @@
+import { formatKey } from "../../../lib/core/occurrence.ts";
+import { definitionVersion } from "../../../lib/core/schedule.ts";
+import { DefinitionHistory, isLive, type Reign, wants } from "../oracle/definitions.ts";
+import { firingsWithin } from "../oracle/firings.ts";
+import type { World } from "../world/world.ts";
+import { type Finding, finding, type InvariantOf, isClaim, isHeadRow, type Moved, moved } from "./invariant.ts";
+
+/** A head comes up late by this at most, and a chain is without one for this long, while nothing goes wrong. */
+const SETTLED_MS = 120_000;
+
+const keyOf = (scheduleId: string, at: number): string => `${scheduleId}@${new Date(at).toISOString()}`;
+
+/** A head is claimed only where a definition in force between its instant and its claim fires it, and runs by that one. */
+export const headsFireByTheirDefinition: InvariantOf = () => {
+  const history = new DefinitionHistory();
+  return {
+    name: "heads fire by their definition",
+    on: (fact) => {
+      history.note(fact);
+      const change = moved(fact);
+      if (change === undefined || !isHeadRow(change.old)) return undefined;
+      const { key, old, new: row, at } = change;
+      const reigns = history.during(old.scheduleId, old.dueAt ?? old.scheduledFor, at);
+      if (isClaim(change)) {
+        const wanted = reigns.some(
+          ({ item }) =>
+            wants(item, old.scheduledFor) && item !== undefined && definitionVersion(item) === row.scheduleVersion,
+        );
+        return wanted
+          ? undefined
+          : finding(key, "it was claimed, and no definition in force since its instant fires it so");
+      }
+      return skippedFor(change, reigns);
+    },
+  };
+};
+
+function skippedFor({ key, old, new: row }: Moved, reigns: readonly Reign[]): Finding | undefined {
+  if (row.status !== "SKIPPED" || row.skipReason === "misfire" || row.skipReason === "overlap") return undefined;
+  return reigns.some(({ item }) => !wants(item, old.scheduledFor))
+    ? undefined
+    : finding(key, `it was skipped (${row.skipReason}), and every definition in force since its instant fires it`);
+}
+
+/** Every instant that the definition in force at that instant fires is run or recorded: by a row, or by a misfire's range. */
+export const noInstantIsAbsent: InvariantOf = () => {
+  const history = new DefinitionHistory();
+  const lost = new Set<string>();
+  const takenAt = new Map<string, number>();
+  const wished = new Set<string>();
+  return {
+    name: "no instant is absent",
+    on: (fact) => {
+      history.note(fact);
+      const change = moved(fact);
+      if (change && isHeadRow(change.old) && !isHeadRow(change.new)) takenAt.set(change.key, change.at);
+      if (fact.type === "operator" && fact.action === "cancel") wished.add(fact.name);
+      if (fact.type === "record-lost" && fact.scheduleId !== undefined) lost.add(fact.scheduleId);
+      return undefined;
+    },
+    atEnd: (world) =>
+      history.scheduleIds
+        .filter((scheduleId) => !lost.has(scheduleId))
+        .flatMap((scheduleId) =>
+          history.of(scheduleId).flatMap((reign) => absentIn(world, scheduleId, reign, { takenAt, wished })),
+        ),
+  };
+};
+
+function absentIn(
+  world: World,
+  scheduleId: string,
+  { from, to, item, reconciled }: Reign,
+  { takenAt, wished }: { takenAt: ReadonlyMap<string, number>; wished: ReadonlySet<string> },
+): Finding[] {
+  // A definition that lived for less than the stream's lag may go unnoticed.
+  if (!isLive(item) || !reconciled) return [];
+  const until = Math.min(to, (world.dueBefore ?? world.kernel.now) - SETTLED_MS);
+  const rows = world.store
+    .allOccurrences()
+    .filter((row) => row.scheduleId === scheduleId)
+    // What an earlier life of the schedule left cancelled must not stand in the way of a later one.
+    .filter(
+      (row) =>
+        row.status !== "CANCELLED" ||
+        wished.has(formatKey(row)) ||
+        (row.endedAt ?? from) >= from ||
+        row.scheduledFor <= from,
+    );
+  const standing = new Set(rows.map(({ firing }) => firing));
+  const covers = (at: number) =>
+    rows.some(({ misfire }) => misfire !== undefined && misfire.from <= at && at <= misfire.to);
+  // Where dispatchers were behind when the definition changed, the old one's instants between are known to nobody any more.
+  const outlived = (at: number) => {
+    const before = rows.filter(({ scheduledFor }) => scheduledFor < at).sort((a, b) => b.scheduledFor - a.scheduledFor);
+    const head = before.find((row) => takenAt.has(formatKey(row)) || isHeadRow(row));
+    return head === undefined || (takenAt.get(formatKey(head)) ?? Number.POSITIVE_INFINITY) >= to;
+  };
+  return firingsWithin(item, from, until)
+    .filter((at) => wants(item, at) && !standing.has(new Date(at).toISOString()) && !covers(at))
+    .filter((at) => to > until || !outlived(at))
+    .map((at) => finding(keyOf(scheduleId, at), "its instant passed, and there is no row"));
+}
+
+/** A schedule that fires has a head, without waiting for the sweep, except where a stream record was lost. */
+export const chainsGoOn: InvariantOf = () => {
+  const history = new DefinitionHistory();
+  const lost = new Set<string>();
+  return {
+    name: "chains go on",
+    on: (fact) => {
+      history.note(fact);
+      if (fact.type === "record-lost" && fact.scheduleId !== undefined) lost.add(fact.scheduleId);
+      return undefined;
+    },
+    afterHealing: (world) =>
+      history.scheduleIds.flatMap((scheduleId): Finding[] => {
+        const item = history.of(scheduleId).at(-1)?.item;
+        const { now } = world.kernel;
+        if (lost.has(scheduleId) || !isLive(item)) return [];
+        const coming = firingsWithin(item, now, now + 86_400_000);
+        // A one-shot's own run may have been cancelled: nothing follows it.
+        const once = item["at"] !== undefined && coming.some((at) => world.row(keyOf(scheduleId, at)) !== undefined);
+        if (coming.length === 0 || once) return [];
+        const heads = world.store.allOccurrences().filter((row) => row.scheduleId === scheduleId && isHeadRow(row));
+        const current = heads.filter(({ dueAt }) => dueAt !== undefined && dueAt > now - SETTLED_MS);
+        return current.length > 0 ? [] : [finding(scheduleId, "it fires, and has no head")];
+      }),
+  };
+};
+
+/** Once a cancel has returned, nothing of the run starts any more. */
+export const cancelsHold: InvariantOf = () => {
+  const cancelled = new Set<string>();
+  return {
+    name: "cancels hold",
+    on: (fact) => {
+      if (fact.type === "operator" && fact.action === "cancel" && fact.phase === "done") cancelled.add(fact.name);
+      if (fact.type !== "job-started" || !cancelled.has(fact.attempt.key)) return undefined;
+      return finding(fact.attempt.key, `attempt ${fact.attempt.token} began after its cancel had returned`);
+    },
+  };
+};

@@ -1,0 +1,129 @@
+import type { Mutant } from "./mutant.ts";
+
+const TRANSITION = "lib/core/transition.ts";
+const VISIT = "lib/core/visit.ts";
+
+/** Bugs planted into how attempts are taken, given back and counted. */
+export const CLAIM_MUTANTS: readonly Mutant[] = [
+  {
+    name: "claim without condition",
+    file: TRANSITION,
+    find: "write([...asSeen(row), attemptsBelow(maxAttempts), versionIs(row.scheduleVersion)], {",
+    replace: "write([], {",
+  },
+  {
+    name: "claim of a lost attempt keeps its token",
+    file: TRANSITION,
+    find: "add: { attempts: 1, fencingToken: 1 },",
+    replace: "add: { attempts: 1, fencingToken: crashed ? 0 : 1 },",
+  },
+  {
+    name: "claim without dueAt in its condition",
+    file: TRANSITION,
+    find: "write([...asSeen(row), attemptsBelow(maxAttempts)",
+    replace: "write([...sameHolder(row), attemptsBelow(maxAttempts)",
+  },
+  {
+    name: "exhaustion off by one",
+    file: VISIT,
+    find: 'return row.attempts >= row.maxAttempts ? "worker-lost" : "claim";',
+    replace: 'return row.attempts > row.maxAttempts ? "worker-lost" : "claim";',
+    also: [
+      {
+        file: TRANSITION,
+        find: 'if (row.attempts >= maxAttempts) return { kind: "refused", reason: "attempts are used up" };',
+        replace: "",
+      },
+      { file: TRANSITION, find: "attemptsBelow(maxAttempts), ", replace: "" },
+    ],
+  },
+  {
+    name: "a retry that never counts as the last one",
+    file: TRANSITION,
+    find: "if (row.attempts >= row.maxAttempts)\n    return deadLetter(row",
+    replace: "if (row.attempts > row.maxAttempts)\n    return deadLetter(row",
+    also: [
+      {
+        file: TRANSITION,
+        find: 'if (row.attempts >= maxAttempts) return { kind: "refused", reason: "attempts are used up" };',
+        replace: "",
+      },
+      { file: TRANSITION, find: "attemptsBelow(maxAttempts), ", replace: "" },
+    ],
+  },
+  {
+    name: "an exhausted row is left at the front of the index",
+    file: VISIT,
+    find: 'return row.attempts >= row.maxAttempts ? "worker-lost" : "claim";',
+    replace: 'return row.attempts >= row.maxAttempts ? "nothing" : "claim";',
+  },
+  {
+    name: "release refunds the token",
+    file: TRANSITION,
+    find: "add: { attempts: -1 },",
+    replace: "add: { attempts: -1, fencingToken: -1 },",
+  },
+  {
+    name: "release guarded without the status",
+    file: TRANSITION,
+    find: '  return write(heldBy(row, owner), {\n    set: { status: "PENDING"',
+    replace: '  return write([tokenIs(row.fencingToken)], {\n    set: { status: "PENDING"',
+  },
+  {
+    name: "release of a send in doubt",
+    file: "lib/app/engine/send-claimed.ts",
+    find: '    case "unknown":\n    case undefined:',
+    replace: '    case "unknown":\n      return { type: "release", owner };\n    case undefined:',
+  },
+  {
+    name: "a refused send taken for an accepted one",
+    file: "lib/app/engine/send-claimed.ts",
+    find: '    case "accepted":',
+    replace: '    case "refused":\n    case "accepted":',
+  },
+  {
+    name: "the batch ends at its first lost race",
+    file: "lib/app/engine/visit-rows.ts",
+    find: 'if (verdict?.kind !== "applied") continue;',
+    replace: 'if (verdict?.kind !== "applied") break;',
+  },
+  {
+    name: "queue lease written before SQS accepted",
+    file: TRANSITION,
+    find: "held(event.owner, row, now, LEASES.claimLeaseMs) });",
+    replace: "held(event.owner, row, now, LEASES.queueLeaseMs) });",
+  },
+  {
+    name: "a retry sent with the bare id",
+    file: "lib/core/ids.ts",
+    find: "fencingToken === 1 ? occurrenceId :",
+    replace: "fencingToken > 0 ? occurrenceId :",
+  },
+  {
+    name: "the bare id chosen by attempts",
+    file: "lib/app/engine/send-claimed.ts",
+    find: "deduplicationId: deduplicationId(row.occurrenceId, row.fencingToken),",
+    replace:
+      "deduplicationId: row.attempts === 1 ? row.occurrenceId : deduplicationId(row.occurrenceId, row.fencingToken),",
+  },
+  {
+    name: "a claim-again over a live claim lease",
+    file: TRANSITION,
+    find: "return lapsed(row, now) ?? write([...asSeen(row)], { set: held(",
+    replace: "return write([statusIs(row.status), tokenIs(row.fencingToken)], { set: held(",
+    also: [
+      {
+        file: VISIT,
+        find: 'if (row.dueAt === undefined || now < row.dueAt) return "nothing";',
+        replace: 'if (row.dueAt === undefined) return "nothing";',
+      },
+    ],
+  },
+  {
+    name: "the start deadline counts from the claim before",
+    file: VISIT,
+    find: 'return now >= startDeadline(row) ? "never-started" : "claim-again";',
+    replace: 'return "never-started";',
+    also: [{ file: TRANSITION, find: "isHead(row) || now < startDeadline(row)", replace: "isHead(row)" }],
+  },
+];

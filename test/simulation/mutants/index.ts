@@ -1,0 +1,7 @@
+import { CLAIM_MUTANTS } from "./claims.ts";
+import type { Mutant } from "./mutant.ts";
+import { RUN_MUTANTS } from "./runs.ts";
+import { SCHEDULE_MUTANTS } from "./schedules.ts";
+
+/** Every planted bug. */
+export const MUTANTS: readonly Mutant[] = [...CLAIM_MUTANTS, ...RUN_MUTANTS, ...SCHEDULE_MUTANTS];

@@ -1,0 +1,154 @@
+import type { Engine } from "../../../lib/app/engine/engine.ts";
+import { discardDeadLetter, replayDeadLetter } from "../../../lib/app/manage/dead-letters.ts";
+import type { Manager } from "../../../lib/app/manage/manager.ts";
+import { cancelOccurrence } from "../../../lib/app/manage/occurrences.ts";
+import { pauseSchedule, resumeSchedule } from "../../../lib/app/manage/pause.ts";
+import { runNow } from "../../../lib/app/manage/run-now.ts";
+import type { ScheduleItem } from "../../../lib/app/ports.ts";
+import { DEAD_LETTER_QUEUE } from "../../../lib/app/ports.ts";
+import { errorMessage } from "../../../lib/core/errors.ts";
+import { formatKey, isHead, isTerminal, type Occurrence } from "../../../lib/core/occurrence.ts";
+import { engineFor } from "../platform/engine.ts";
+import type { OperatorAction } from "../world/facts.ts";
+import { EXACT } from "../world/host.ts";
+import type { Prng } from "../world/prng.ts";
+import type { Process } from "../world/process.ts";
+import type { World } from "../world/world.ts";
+import { randomDefinition } from "./definitions.ts";
+
+const TOOL_TIMEOUT_MS = 120_000;
+
+/** One thing an operator does: on what, and by which use case. */
+interface Deed {
+  readonly action: OperatorAction;
+  readonly name: string;
+  readonly work: (manager: Manager) => Promise<unknown>;
+}
+
+/** Lets somebody do something at random to the deployment, through the use cases that its tools call. */
+export function meddle(world: World, prng: Prng): void {
+  const deed = prng.pick(DEEDS)(world, prng);
+  if (deed === undefined) return;
+  const process = world.spawn("operator", "operator");
+  world.kernel.after(TOOL_TIMEOUT_MS, () => process.kill("its operator gave up"));
+  void carryOut(process, deed);
+}
+
+async function carryOut(process: Process, { action, name, work }: Deed): Promise<void> {
+  const { world } = process;
+  const engine = engineFor(process, EXACT);
+  world.tell({ type: "operator", action, phase: "asked", name }, process);
+  try {
+    await engine.storeClock.probe();
+    await work(managerOf(engine));
+    world.tell({ type: "operator", action, phase: "done", name }, process);
+  } catch (error) {
+    world.tell({ type: "process", what: "failed", why: `${action} ${name}: ${errorMessage(error)}` }, process);
+  }
+  process.end();
+}
+
+const managerOf = (engine: Engine): Manager => ({
+  ...engine,
+  settings: {
+    historySeconds: engine.settings.historySeconds,
+    shards: engine.settings.shards,
+    queues: engine.settings.limits.queues,
+  },
+});
+
+type Choose = (world: World, prng: Prng) => Deed | undefined;
+
+const DEEDS: readonly Choose[] = [
+  // Another timing, another behaviour: an edit.
+  (world, prng) =>
+    onSchedule(world, prng, "put", (item, { schedules }) => schedules.put(redefined(world, prng, item), "any")),
+  // As a user's own PutItem replaces the item: nothing of what others wrote is kept.
+  (world, prng) =>
+    onSchedule(world, prng, "put", async (item) => {
+      world.store.putItem(redefined(world, prng, item));
+    }),
+  (world, prng) => onSchedule(world, prng, "pause", ({ scheduleId }, manager) => pauseSchedule(manager, scheduleId)),
+  (world, prng) => onSchedule(world, prng, "pause", ({ scheduleId }, manager) => pauseSchedule(manager, scheduleId)),
+  (world, prng) => onPaused(world, prng),
+  (world, prng) => onPaused(world, prng),
+  (world, prng) => onPaused(world, prng),
+  (world, prng) =>
+    onSchedule(world, prng, "put", ({ enabled, ...item }, { schedules }) =>
+      schedules.put({ ...item, enabled: enabled === false }, "any"),
+    ),
+  (world, prng) => onSchedule(world, prng, "delete", ({ scheduleId }, { schedules }) => schedules.remove(scheduleId)),
+  (world, prng) => {
+    const scheduleId = `s${prng.whole(0, 3)}`;
+    const item = randomDefinition(prng, scheduleId, world.kernel.now);
+    return { action: "put", name: scheduleId, work: ({ schedules }) => schedules.put(item, "absent") };
+  },
+  (world, prng) => onRow(world, prng, "cancel", (row) => !isTerminal(row.status), cancelOccurrence),
+  (world, prng) => onRow(world, prng, "cancel", (row) => isHead(row), cancelOccurrence),
+  (world, prng) => onRow(world, prng, "replay", isDead, replayDeadLetter),
+  (world, prng) => onRow(world, prng, "replay", isDead, replayDeadLetter),
+  (world, prng) => onRow(world, prng, "discard", isDead, discardDeadLetter),
+  (world, prng) => {
+    const key = `k${prng.whole(0, 5)}`;
+    return onSchedule(world, prng, "run-now", ({ scheduleId }, manager) => runNow(manager, scheduleId, { key }));
+  },
+  (world, prng) => redrive(world, prng),
+];
+
+const isDead = ({ status }: Occurrence): boolean => status === "FAILED" || status === "DEAD_LETTERED";
+
+function redefined(world: World, prng: Prng, { scheduleId, payload }: ScheduleItem): ScheduleItem {
+  const item = randomDefinition(prng, scheduleId, world.kernel.now);
+  return prng.chance(0.5) ? { ...item, ...(payload !== undefined && { payload }) } : item;
+}
+
+function onSchedule(
+  world: World,
+  prng: Prng,
+  action: OperatorAction,
+  work: (item: ScheduleItem, manager: Manager) => Promise<unknown>,
+): Deed | undefined {
+  const items = world.store.allSchedules();
+  if (items.length === 0) return undefined;
+  const item = prng.pick(items);
+  return { action, name: item.scheduleId, work: (manager) => work(item, manager) };
+}
+
+function onPaused(world: World, prng: Prng): Deed | undefined {
+  const items = world.store.allSchedules().filter((item) => item["paused"] !== undefined);
+  if (items.length === 0) return undefined;
+  const { scheduleId } = prng.pick(items);
+  return { action: "resume", name: scheduleId, work: (manager) => resumeSchedule(manager, scheduleId) };
+}
+
+function onRow(
+  world: World,
+  prng: Prng,
+  action: OperatorAction,
+  eligible: (row: Occurrence) => boolean,
+  work: (manager: Manager, row: Occurrence) => Promise<unknown>,
+): Deed | undefined {
+  const rows = world.store.allOccurrences().filter(eligible);
+  if (rows.length === 0) return undefined;
+  const row = prng.pick(rows);
+  return { action, name: formatKey(row), work: (manager) => work(manager, row) };
+}
+
+/** In the console: a message of the dead-letter queue goes back to the main queue, as SQS's own redrive does. */
+function redrive(world: World, prng: Prng): Deed | undefined {
+  const messages = world.queue.peek(DEAD_LETTER_QUEUE);
+  if (messages.length === 0) return undefined;
+  const { body, deduplicationId } = prng.pick(messages);
+  const times = prng.whole(1, 2);
+  return {
+    action: "redrive",
+    name: deduplicationId,
+    work: async ({ clock }) => {
+      for (let time = 0; time < times; time += 1) {
+        const once = `redriven:${deduplicationId}:${time}:${clock.now()}`;
+        await world.queue.send([{ queue: "default", deduplicationId: once, body }]);
+      }
+      world.nudge();
+    },
+  };
+}
