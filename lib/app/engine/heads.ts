@@ -1,4 +1,4 @@
-import type { Instant } from "../../core/instant.ts";
+import { type Instant, later } from "../../core/instant.ts";
 import { type DueRow, isHead, type Occurrence } from "../../core/occurrence.ts";
 import { FIRST_INSTANT_KEY, LAST_INSTANT_KEY } from "./chain.ts";
 import type { Engine } from "./engine.ts";
@@ -7,7 +7,7 @@ import type { Engine } from "./engine.ts";
 const RECENT_ROWS = 50;
 const RECENT_PAGES_MAX = 20;
 
-/** A schedule's heads among its newest rows, and the newest row of its chain by version. */
+/** A schedule's heads among its newest rows, and how far each version's firings were dealt with. */
 export interface Heads {
   readonly rows: readonly Occurrence[];
   readonly newestOfVersion: ReadonlyMap<string, Instant>;
@@ -30,8 +30,12 @@ export async function findHeads(engine: Engine, scheduleId: string): Promise<Hea
     cursor = read.cursor;
     if (cursor === undefined) break;
   }
-  // Newest first: the first of each version is its newest.
-  const newestOfVersion = new Map(chain.toReversed().map((row) => [row.scheduleVersion, row.scheduledFor]));
+  // Newest first: the first of each version is its newest. What its misfire decision stands for was dealt with too.
+  const newestOfVersion = new Map(
+    chain
+      .toReversed()
+      .map((row) => [row.scheduleVersion, later(row.scheduledFor, row.misfire?.to ?? row.scheduledFor)]),
+  );
   return { rows: chain.filter(isHead), newestOfVersion };
 }
 
