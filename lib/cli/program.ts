@@ -6,6 +6,7 @@ import { addDeadLetterReplay } from "./verbs/dead-letter-replay.ts";
 import { addOccurrenceCancel } from "./verbs/occurrence-cancel.ts";
 import { addOccurrenceList } from "./verbs/occurrence-list.ts";
 import { addOccurrenceShow } from "./verbs/occurrence-show.ts";
+import { addScheduleBackfill } from "./verbs/schedule-backfill.ts";
 import { addScheduleDelete } from "./verbs/schedule-delete.ts";
 import { addScheduleList } from "./verbs/schedule-list.ts";
 import { addScheduleNext } from "./verbs/schedule-next.ts";
@@ -32,6 +33,7 @@ const VERBS: Readonly<Record<string, { readonly description: string; readonly ve
       addSchedulePause,
       addScheduleResume,
       addScheduleRun,
+      addScheduleBackfill,
       addScheduleNext,
       addScheduleValidate,
     ],

@@ -1,3 +1,4 @@
+import { type BackfillOptions, type BackfillOutcome, backfill } from "../app/manage/backfill.ts";
 import { type CheckedDefinition, checkDefinitions } from "../app/manage/check.ts";
 import { type DeadLetters, discardDeadLetter, listDeadLetters, replayDeadLetter } from "../app/manage/dead-letters.ts";
 import { InvalidArgumentError, ScheduleExistsError } from "../app/manage/errors.ts";
@@ -17,7 +18,7 @@ import { InvalidScheduleError } from "../core/errors.ts";
 import { DEFAULT_HISTORY_SECONDS } from "../core/lease.ts";
 import type { Occurrence } from "../core/occurrence.ts";
 import type { ScheduleDefinition } from "../core/schedule.ts";
-import { canonicalFiring, keyOf, type OccurrenceName } from "./names.ts";
+import { canonicalFiring, instantOf, keyOf, type OccurrenceName } from "./names.ts";
 
 /** A page's length where none is asked for, and the longest: a call answers in a moment, whatever the table holds. */
 const PAGE_DEFAULT = 50;
@@ -27,6 +28,14 @@ const PAGE_MAX = 1_000;
 export interface ListOptions {
   readonly limit?: number;
   readonly cursor?: string;
+}
+
+/** A backfill, its range as a program has it: ISO date-times in UTC or with an offset, or dates. */
+export interface BackfillRequest extends Omit<BackfillOptions, "from" | "to"> {
+  /** Inclusive. */
+  readonly from: Date | string;
+  /** Exclusive, at most now, which is the default. */
+  readonly to?: Date | string;
 }
 
 /**
@@ -56,6 +65,11 @@ export interface SchedulerClient {
   resume(scheduleId: string): Promise<ResumeOutcome>;
   /** Runs its job now, under the caller's own key: the same key is the same run. Throws `ScheduleNotFoundError`. */
   runNow(scheduleId: string, options: RunNowOptions): Promise<RunNowOutcome>;
+  /**
+   * Runs the firings of `[from, to)` that did not run, only so many at a time, and waits for them: repeating it runs nothing
+   * twice. `to` is now by default. Throws `ScheduleNotFoundError`, and `InvalidArgumentError` where the range is refused.
+   */
+  backfill(scheduleId: string, options: BackfillRequest): Promise<BackfillOutcome>;
   readonly occurrences: {
     /** A schedule's runs by firing, newest first; manual runs come after every instant. */
     list(query: Omit<OccurrenceQuery, "limit"> & ListOptions): Promise<Page<Occurrence>>;
@@ -96,6 +110,14 @@ export function createSchedulerClient(
     pause: (scheduleId, options) => timed(() => pauseSchedule(manager, scheduleId, options)),
     resume: (scheduleId) => timed(() => resumeSchedule(manager, scheduleId)),
     runNow: (scheduleId, options) => timed(() => runNow(manager, scheduleId, options)),
+    backfill: (scheduleId, { from, to, ...options }) =>
+      timed(async () =>
+        backfill(manager, scheduleId, {
+          ...options,
+          from: instantOf("from", from),
+          to: to === undefined ? manager.clock.now() : instantOf("to", to),
+        }),
+      ),
     occurrences: {
       list: async ({ limit, from, to, ...query }) =>
         listOccurrences(manager, {

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from "../app/manage/errors.ts";
-import { instant, toIso } from "../core/instant.ts";
+import { type Instant, instant, isInstant, toIso } from "../core/instant.ts";
 import { type OccurrenceKey, parseKey } from "../core/occurrence.ts";
 import { shown } from "../core/validation.ts";
 
@@ -21,4 +21,14 @@ export function keyOf(name: OccurrenceName): OccurrenceKey {
 export function canonicalFiring(firing: string): string {
   const epochMs = UTC_INSTANT.test(firing) ? Date.parse(firing) : Number.NaN;
   return Number.isNaN(epochMs) ? firing : toIso(instant(epochMs));
+}
+
+/** An ISO date-time that says where it is: in UTC or with an offset. */
+const PLACED = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/;
+
+/** The instant that `value` names; throws `InvalidArgumentError` for what is none, or local to nobody knows where. */
+export function instantOf(name: string, value: Date | string): Instant {
+  const epochMs = value instanceof Date ? value.getTime() : PLACED.test(value) ? Date.parse(value) : Number.NaN;
+  if (isInstant(epochMs)) return epochMs;
+  throw new InvalidArgumentError(`${name} must be an ISO date-time in UTC or with an offset, got ${shown(value)}`);
 }

@@ -236,7 +236,9 @@ describe("schedule delete, pause, resume and run", () => {
     expect(all.stdout).toBe("a is paused already: its first pause stays\npaused b\n");
     world.pass(2 * 3_600_000);
     const slow = await run("schedule resume --queue slow");
-    expect(slow.stdout).toBe("resumed b: 2 firings missed from 2026-11-29T12:00:00Z to 2026-11-29T14:00:00Z\n");
+    expect(slow.stdout).toBe(
+      "resumed b: 2 firings missed from 2026-11-29T12:00:00Z to 2026-11-29T14:00:00Z; to run what was missed: punctual schedule backfill b --from 2026-11-29T12:00:00Z --to 2026-11-29T14:00:00Z\n",
+    );
     expect((await run("schedule resume b")).stdout).toBe("b is not paused\n");
     expect(await run("schedule resume absent a")).toMatchObject({
       code: 1,

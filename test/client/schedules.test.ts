@@ -131,7 +131,7 @@ describe("pause and resume", () => {
     const from = now();
     expect(await client.pause("hourly")).toBe("paused");
     const to = pass(150 * MINUTE_MS);
-    expect(await client.resume("hourly")).toEqual({ kind: "resumed", missed: { count: 2, more: false, from, to } });
+    expect(await client.resume("hourly")).toEqual({ kind: "resumed", missed: { count: 3, more: false, from, to } });
     expect(item("hourly")).toEqual({ ...HOURLY, resumedAt: toIso(to) });
   });
 

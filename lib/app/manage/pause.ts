@@ -1,5 +1,5 @@
 import { countFirings } from "../../core/firing/index.ts";
-import { fromIso, type Instant } from "../../core/instant.ts";
+import { fromIso, type Instant, plusMs } from "../../core/instant.ts";
 import { pauseNote } from "../../core/schedule.ts";
 import { ScheduleNotFoundError } from "./errors.ts";
 import type { Manager } from "./manager.ts";
@@ -11,7 +11,7 @@ export interface PauseOptions {
   readonly note?: string;
 }
 
-/** The firings that a pause left out, counted up to a bound: with `more`, `count` reads "more than". */
+/** The firings in `[from, to)` that a pause left out, counted up to a bound: with `more`, `count` reads "more than". */
 export interface MissedFirings {
   readonly count: number;
   readonly more: boolean;
@@ -19,7 +19,7 @@ export interface MissedFirings {
   readonly to: Instant;
 }
 
-/** What became of a resume. `missed` is absent where the item does not say since when it was paused. */
+/** What became of a resume. `missed` is absent where nothing says since when the schedule was paused. */
 export type ResumeOutcome =
   | { readonly kind: "resumed"; readonly missed?: MissedFirings }
   | { readonly kind: "not-paused" };
@@ -53,8 +53,12 @@ export async function resumeSchedule(manager: Manager, scheduleId: string): Prom
   return { kind: "resumed", ...(missed && { missed }) };
 }
 
+/** What fell due in the pause: from its first instant on, up to but not at the resume, from which on everything fires. */
 function missedSince({ item, parsed }: StandingSchedule, to: Instant): MissedFirings | undefined {
-  const from = fromIso(pauseNote(item)?.at ?? "");
-  if (from === undefined || parsed.kind === "invalid" || !parsed.schedule.enabled) return undefined;
-  return { ...countFirings(parsed.schedule.timing, from, to, MISSED_COUNT_MAX), from, to };
+  if (parsed.kind === "invalid" || !parsed.schedule.enabled) return undefined;
+  const { status, timing } = parsed.schedule;
+  // Typed by hand, a pause may not say since when it is; the status does, from when it was noticed.
+  const from = fromIso(pauseNote(item)?.at ?? "") ?? (status?.state === "PAUSED" ? status.since : undefined);
+  if (from === undefined) return undefined;
+  return { ...countFirings(timing, plusMs(from, -1), plusMs(to, -1), MISSED_COUNT_MAX), from, to };
 }

@@ -21,6 +21,8 @@ function resumed(id: string, outcome: ResumeOutcome): string {
   if (outcome.kind === "not-paused") return `${id} is not paused`;
   if (outcome.missed === undefined) return `resumed ${id}`;
   const { count, more, from, to } = outcome.missed;
+  if (count === 0) return `resumed ${id}: no firing missed from ${utc(from)} to ${utc(to)}`;
   const firings = `${more ? "more than " : ""}${counted(count, "firing")}`;
-  return `resumed ${id}: ${count === 0 ? "no firing" : firings} missed from ${utc(from)} to ${utc(to)}`;
+  const command = `punctual schedule backfill ${id} --from ${utc(from)} --to ${utc(to)}`;
+  return `resumed ${id}: ${firings} missed from ${utc(from)} to ${utc(to)}; to run what was missed: ${command}`;
 }
