@@ -44,7 +44,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   },
   construct: {
     why: "deploys: the numbers of core, the environment contract and names of the runtime, and app's reserved queue name",
-    rooms: ["core", "app/ports.ts", "runtime/env.ts", "runtime/names.ts"],
+    rooms: ["core", "app/ports.ts", "runtime/env.ts", "runtime/names.ts", "runtime/schedule-settings.ts"],
     packages: ["aws-cdk-lib", "constructs", "esbuild", "node:*", "zod"],
   },
   local: {
@@ -77,8 +77,8 @@ const ROOMS: Readonly<Record<string, Room>> = {
     packages: ["#jobs", "aws-lambda", "zod"],
   },
   bin: {
-    why: "starts: the CDK app and the command line; tsx lets npx run them from a checkout",
-    rooms: ["core", "cli", "construct"],
+    why: "starts: the CDK app, the command line and the local engine; tsx lets them run from a checkout",
+    rooms: ["core", "cli", "construct", "local"],
     packages: ["aws-cdk-lib", "node:*", "tsx"],
   },
 };
