@@ -130,7 +130,7 @@ function followMisfire(
 }
 
 /** Whether a caught-up row is the last of its batch, with more missed firings behind it that its visit must insert first. */
-export const carriesCatchUp = (row: DueRow): row is DueRow & { readonly misfire: MisfireDecision } =>
+export const carriesCatchUp = <Row extends DueRow>(row: Row): row is Row & { readonly misfire: MisfireDecision } =>
   row.kind === "backfill" && row.status === "PENDING" && row.fencingToken === 0 && row.misfire?.policy === "all";
 
 /** What a carrying row brings before it runs; nothing where its schedule is gone or can no longer tell. */

@@ -123,7 +123,10 @@ export interface WantedCatchUp {
  * Inserts missed firings as rows of their own, oldest first; what has a row already ran or was dealt with. Answers per item
  * whether all of its rows stand.
  */
-export async function insertCatchUps(engine: Engine, wanted: readonly WantedCatchUp[]): Promise<readonly boolean[]> {
+export async function insertCatchUps(
+  engine: ChainEngine,
+  wanted: readonly WantedCatchUp[],
+): Promise<readonly boolean[]> {
   const rows = wanted.flatMap(({ schedule, catchUp }, index) =>
     catchUp.firings.map((firing, position) => {
       // Where runs must not overlap, each carries the decision: its turn comes before what is backfilled.

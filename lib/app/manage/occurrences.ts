@@ -2,13 +2,14 @@ import { nextFiring } from "../../core/firing/index.ts";
 import {
   isHead,
   isTerminal,
+  type MisfireDecision,
   type Occurrence,
   type OccurrenceKey,
   type OccurrenceStatus,
 } from "../../core/occurrence.ts";
 import { type OccurrenceEvent, transition } from "../../core/transition.ts";
-import { successorAnchor } from "../../core/visit.ts";
-import { ensureHeads } from "../engine/chain.ts";
+import { carriesCatchUp, catchUpFrom, successorAnchor } from "../../core/visit.ts";
+import { ensureHeads, insertCatchUps } from "../engine/chain.ts";
 import { writeSettled } from "../engine/settle.ts";
 import { StoreError } from "../errors.ts";
 import type { Page } from "../ports.ts";
@@ -109,7 +110,10 @@ export async function cancelOccurrence(manager: Manager, key: OccurrenceKey): Pr
     throw new OccurrenceStateError(key, `is ${row.status}: there is nothing left to cancel`);
   return operate(manager, key, {
     event: { type: "cancel" },
-    before: (head) => (isHead(head) ? carryOn(manager, head) : Promise.resolve()),
+    before: (standing) => {
+      if (isHead(standing)) return carryOn(manager, standing);
+      return carriesCatchUp(standing) ? bringCatchUp(manager, standing) : Promise.resolve();
+    },
     isDone: (now, asRead) => now.status === "CANCELLED" && now.fencingToken === asRead.fencingToken + 1,
   });
 }
@@ -129,4 +133,17 @@ async function carryOn(manager: Manager, head: Occurrence): Promise<void> {
   const [standing] = await ensureHeads(engine, [{ schedule, firing }]);
   if (!standing)
     throw new StoreError(`the next firing of schedule ${head.scheduleId} could not be inserted; nothing is cancelled`);
+}
+
+/** One missed firing is not wanted: those behind it, which it would have brought, still are. */
+async function bringCatchUp(manager: Manager, row: Occurrence & { readonly misfire: MisfireDecision }): Promise<void> {
+  const [read] = await readSchedules(manager, [row.scheduleId]);
+  if (read === undefined || read.parsed.kind === "invalid") return;
+  const { schedule } = read.parsed;
+  const { catchUp } = catchUpFrom(row, { kind: "found", schedule });
+  if (catchUp === undefined) return;
+  const engine = { ...manager, settings: { shards: await shardsOf(manager) } };
+  const [standing] = await insertCatchUps(engine, [{ schedule, catchUp }]);
+  if (!standing)
+    throw new StoreError(`missed firings of schedule ${row.scheduleId} could not be inserted; nothing is cancelled`);
 }

@@ -1,3 +1,4 @@
+import { announce, type RowChange } from "../../../lib/app/engine/announce.ts";
 import { reconcile } from "../../../lib/app/engine/reconcile.ts";
 import { type Execution, runOccurrence } from "../../../lib/app/engine/run-occurrence.ts";
 import { visitRows } from "../../../lib/app/engine/visit-rows.ts";
@@ -50,9 +51,12 @@ export class Stage {
   dispatching = true;
   consuming = true;
   reconciling = true;
+  /** Set to `true` to have the notifier at work, too. */
+  announcing = false;
   job: Job;
   readonly #records: StreamRecord[] = [];
   readonly #allRecords: StreamRecord[] = [];
+  readonly #changes: RowChange[] = [];
   #working = 0;
 
   constructor(options: WorldOptions = {}, job: Job = () => ({})) {
@@ -64,6 +68,9 @@ export class Stage {
       const record = { scheduleId: key, at: written, version: item && definitionVersion(item) };
       this.#records.push(record);
       this.#allRecords.push(record);
+    });
+    this.world.store.occurrenceChanges.subscribe(({ old: before, new: after }) => {
+      if (this.announcing && after !== undefined) this.#changes.push({ after, ...(before && { before }) });
     });
   }
 
@@ -104,7 +111,8 @@ export class Stage {
       const reconciled = this.reconciling ? await this.#reconcile() : 0;
       const moved = this.dispatching ? await this.look() : 0;
       const started = this.consuming ? await this.#consume() : 0;
-      if (reconciled + moved + started === 0) return;
+      const announced = await this.#announce();
+      if (reconciled + moved + started + announced === 0) return;
     }
     throw new Error(`the stage does not come to rest at ${toIso(this.now)}`);
   }
@@ -136,6 +144,14 @@ export class Stage {
     const records = this.#records.splice(0);
     for (const { scheduleId, at, version } of records) await reconcile(this.world.engine, scheduleId, { at, version });
     return records.length;
+  }
+
+  /** What did not get out is brought again, as a stream does. */
+  async #announce(): Promise<number> {
+    const changes = this.#changes.splice(0);
+    const out = await announce(this.world.engine, this.world.bus, changes);
+    this.#changes.push(...changes.filter((_, index) => !out[index]));
+    return changes.length;
   }
 
   async #consume(): Promise<number> {
