@@ -85,7 +85,8 @@ export class LeaseKeeper {
     while (!this.#stop.signal.aborted) {
       await this.#host.sleep(Math.min(waitMs, Math.max(this.#remainingMs(), 1)), this.#stop.signal);
       if (this.#stop.signal.aborted) return;
-      const renewed = await this.renew();
+      // One that could not even be tried, as while the store's time is not known, leaves the lease as it was.
+      const renewed = await this.renew().catch((error: unknown) => this.#untried(error));
       if (renewed === "lost") return;
       waitMs = renewed === "renewed" ? LEASES.renewEveryMs : RETRY_RENEWAL_MS;
     }
@@ -130,6 +131,11 @@ export class LeaseKeeper {
   /** Ends the renewals. The lease itself runs on. */
   stop(): void {
     this.#stop.abort();
+  }
+
+  #untried(error: unknown): "unknown" {
+    this.#engine.logger.warn("a renewal could not be tried; it is repeated", { error: errorMessage(error) });
+    return "unknown";
   }
 
   #remainingMs(): number {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ABORT_GRACE_MS, type Attempt, type Execution, runOccurrence } from "../../../lib/app/engine/run-occurrence.ts";
+import { ClockUnavailableError } from "../../../lib/app/errors.ts";
 import type { OccurrenceStore, OccurrenceWrite, WriteVerdict } from "../../../lib/app/ports.ts";
 import { plusMs } from "../../../lib/core/instant.ts";
 import { LEASES } from "../../../lib/core/lease.ts";
@@ -197,6 +198,30 @@ describe("the lease of a run", () => {
       return SUCCEEDED;
     });
     expect(result).toMatchObject({ kind: "reported" });
+  });
+
+  it("is not lost where the store's time is unknown for a while: what runs goes on, and is renewed once it is known", async () => {
+    const world = await claimedAtNoon();
+    const known = world.time.clock.now;
+    const clock = { ...world.time.clock, now: known };
+    const result = await world.time.finish(
+      runOccurrence(
+        {
+          ...world.runner(async (attempt) => {
+            clock.now = () => {
+              throw new ClockUnavailableError("this host's clock stepped");
+            };
+            await world.time.host.sleep(LEASES.renewEveryMs + SECOND);
+            await expect(attempt.heartbeat()).rejects.toThrow("stepped");
+            clock.now = known;
+            return lasting(world, 30 * SECOND)(attempt);
+          }),
+          engine: { ...world.engine, clock },
+        },
+        world.message,
+      ),
+    );
+    expect(result).toMatchObject({ kind: "reported", outcome: "succeeded" });
   });
 
   it("is renewed at a heartbeat's word, which is rejected once it is lost", async () => {
