@@ -1,4 +1,5 @@
 import { scheduleAnnouncement } from "../../core/announcement.ts";
+import { errorMessage } from "../../core/errors.ts";
 import { type Instant, toIso } from "../../core/instant.ts";
 import { formatKey, type Occurrence, type OccurrenceStatus } from "../../core/occurrence.ts";
 import { parseSchedule, pauseNote, type Schedule } from "../../core/schedule.ts";
@@ -33,10 +34,24 @@ export async function pauseAfterDeadLetters(
   for (const [index, row] of rows.entries()) {
     const verdict = verdicts[index];
     if (verdict?.kind === "missing") continue;
-    const done = verdict?.kind === "found" && (await pauseWhereDue(engine, bus, verdict.row, row));
+    const done = verdict?.kind === "found" && (await pausedWhereDue(engine, bus, verdict.row, row));
     if (!done) failed.add(row.scheduleId);
   }
   return failed;
+}
+
+/** {@link pauseWhereDue}, where one schedule's failure is its own. */
+async function pausedWhereDue(engine: Engine, bus: EventBus, item: ScheduleItem, last: Occurrence): Promise<boolean> {
+  try {
+    return await pauseWhereDue(engine, bus, item, last);
+  } catch (error) {
+    engine.metrics.count("StoreFailures");
+    engine.logger.warn("a schedule's dead letters in a row could not be counted", {
+      scheduleId: item.scheduleId,
+      error: errorMessage(error),
+    });
+    return false;
+  }
 }
 
 async function pauseWhereDue(engine: Engine, bus: EventBus, item: ScheduleItem, last: Occurrence): Promise<boolean> {

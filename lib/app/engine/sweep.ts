@@ -21,7 +21,7 @@ export interface SweepSummary {
 /**
  * The safety net under the streams: announces dead letters that nobody heard of and reconciles every schedule, page by page,
  * until done or `signal` aborts. Where it stopped is kept, page by page too, and the next sweep goes on from there. One
- * schedule's failure is counted and holds up no other.
+ * schedule's failure is counted and holds up no other, nor does that of a shard's dead letters.
  */
 export async function sweep(engine: Engine, bus: EventBus, signal: AbortSignal): Promise<SweepSummary> {
   const announced = await announceForgotten(engine, bus, signal);
@@ -64,18 +64,31 @@ async function sweepPage(
 async function announceForgotten(engine: Engine, bus: EventBus, signal: AbortSignal): Promise<number> {
   let announced = 0;
   const shards = await engine.occurrences.shardHighWater(engine.settings.shards);
-  for (let shard = 0; shard < shards && !signal.aborted; shard += 1) {
-    let cursor: string | undefined;
-    do {
-      const page = await engine.occurrences.deadLetters({
+  for (let shard = 0; shard < shards && !signal.aborted; shard += 1)
+    try {
+      announced += await announceShard(engine, bus, shard, signal);
+    } catch (error) {
+      engine.metrics.count("StoreFailures");
+      engine.logger.warn("the dead letters of a shard could not be looked through; the next sweep does it", {
         shard,
-        limit: DEAD_LETTERS_PAGE,
-        ...(cursor !== undefined && { cursor }),
+        error: errorMessage(error),
       });
-      const forgotten = page.rows.filter((row) => row.announcedAt === undefined);
-      announced += (await announceDeadLetters(engine, bus, forgotten)).filter(Boolean).length;
-      cursor = page.cursor;
-    } while (cursor !== undefined && !signal.aborted);
-  }
+    }
+  return announced;
+}
+
+async function announceShard(engine: Engine, bus: EventBus, shard: number, signal: AbortSignal): Promise<number> {
+  let announced = 0;
+  let cursor: string | undefined;
+  do {
+    const page = await engine.occurrences.deadLetters({
+      shard,
+      limit: DEAD_LETTERS_PAGE,
+      ...(cursor !== undefined && { cursor }),
+    });
+    const forgotten = page.rows.filter((row) => row.announcedAt === undefined);
+    announced += (await announceDeadLetters(engine, bus, forgotten)).filter(Boolean).length;
+    cursor = page.cursor;
+  } while (cursor !== undefined && !signal.aborted);
   return announced;
 }

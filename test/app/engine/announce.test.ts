@@ -105,6 +105,20 @@ describe("a dead letter", () => {
     expect(world.logs).toContainEqual(expect.stringContaining("too large"));
   });
 
+  it("whose schedule's dead letters cannot be counted is to be brought again, and holds up no other", async () => {
+    const rows = [dead("uncountable"), dead("b")];
+    const world = await worldOf(rows, {
+      occurrences: (real) => ({
+        history: (query) =>
+          query.scheduleId === "uncountable" ? Promise.reject(new Error("throttled")) : real.history(query),
+      }),
+    });
+    world.put({ scheduleId: "uncountable", rate: "1 minute", pauseAfterDeadLetters: 3 });
+    expect(await announce(world.engine, world.bus, rows.map(ended))).toEqual([false, true]);
+    expect(world.queues.peek(DEAD_LETTER_QUEUE)).toHaveLength(2);
+    expect(receipts(world)).toEqual([undefined, NOON]);
+  });
+
   it("that was replayed meanwhile gets no receipt", async () => {
     const row = dead("a");
     const world = await worldOf([{ ...row, status: "PENDING", dueAt: NOON }]);
@@ -180,6 +194,20 @@ describe("a sweep", () => {
     expect(world.queues.peek(DEAD_LETTER_QUEUE)).toHaveLength(121);
     expect(receipts(world).every((at) => at !== undefined)).toBe(true);
     expect((await sweep(world.engine, world.bus, neverAborted)).announced).toBe(0);
+  });
+
+  it("reconciles also where the dead letters of a shard cannot be read, and announces those of the others", async () => {
+    const rows = [dead("a"), dead("b", { shard: 1, deadLetterShard: 1 })];
+    const world = await worldOf(rows, {
+      settings: { shards: 2 },
+      occurrences: (real) => ({
+        deadLetters: (query) => (query.shard === 0 ? Promise.reject(new Error("throttled")) : real.deadLetters(query)),
+      }),
+    });
+    world.put(minutely("c"));
+    const summary = await world.time.finish(sweep(world.engine, world.bus, neverAborted));
+    expect(summary).toMatchObject({ schedules: 1, mended: 1, announced: 1 });
+    expect(world.logs).toContainEqual(expect.stringMatching(/^warn: .*dead letters.*throttled/));
   });
 
   it("ends when its time is up, and the next one goes on from there", async () => {
