@@ -113,6 +113,8 @@ export interface GatePassage {
   readonly scheduleId: string;
   readonly asRead: Gate | undefined;
   readonly holder: string;
+  /** When the gate may be removed unless it is passed again before (TTL in epoch seconds): one of a schedule long gone. */
+  readonly expiresAtSeconds: number;
 }
 
 /** What became of a passage. After `unknown` it may be the holder's turn: its next visit finds out. */

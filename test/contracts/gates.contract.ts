@@ -9,6 +9,7 @@ const passage = (scheduleId: string, asRead: Gate | undefined, minute: number) =
   scheduleId,
   asRead,
   holder: firing(minute),
+  expiresAtSeconds: 1_800_000_000 + minute,
 });
 
 async function gateOf(store: OccurrenceStore, scheduleId: string): Promise<Gate | string | undefined> {

@@ -36,15 +36,18 @@ export async function passGates(
   return answers.map(verdictOf);
 }
 
-function passageStatement(tableName: string, { scheduleId, asRead, holder }: GatePassage): BatchStatementRequest {
+function passageStatement(
+  tableName: string,
+  { scheduleId, asRead, holder, expiresAtSeconds }: GatePassage,
+): BatchStatementRequest {
   if (asRead === undefined)
     return {
-      Statement: `INSERT INTO "${tableName}" VALUE {'scheduleId': ?, 'firing': ?, 'holder': ?, 'turns': ?}`,
-      Parameters: [scheduleId, GATE_FIRING, holder, 1].map(fromPlain),
+      Statement: `INSERT INTO "${tableName}" VALUE {'scheduleId': ?, 'firing': ?, 'holder': ?, 'turns': ?, 'expiresAtSeconds': ?}`,
+      Parameters: [scheduleId, GATE_FIRING, holder, 1, expiresAtSeconds].map(fromPlain),
     };
   return {
-    Statement: `UPDATE "${tableName}" SET "holder" = ? SET "turns" = "turns" + ? WHERE "scheduleId" = ? AND "firing" = ? AND "holder" = ? AND "turns" = ?`,
-    Parameters: [holder, 1, scheduleId, GATE_FIRING, asRead.holder, asRead.turns].map(fromPlain),
+    Statement: `UPDATE "${tableName}" SET "holder" = ? SET "turns" = "turns" + ? SET "expiresAtSeconds" = ? WHERE "scheduleId" = ? AND "firing" = ? AND "holder" = ? AND "turns" = ?`,
+    Parameters: [holder, 1, expiresAtSeconds, scheduleId, GATE_FIRING, asRead.holder, asRead.turns].map(fromPlain),
   };
 }
 

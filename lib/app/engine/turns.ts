@@ -14,6 +14,9 @@ const WAITING_ROWS = 50;
 /** Rows just before a head among which a missed firing stands that is being caught up with: it has at most one at a time. */
 const ROWS_BEFORE_HEAD = 5;
 
+/** How long a gate is kept that nobody passes: longer than any attempt can wait for its start and then run. */
+const GATE_KEPT_SECONDS = 60 * 86_400;
+
 /** A row that is about to be claimed, and its schedule's overlap policy. */
 export interface Candidate {
   readonly row: DueRow;
@@ -49,8 +52,14 @@ export async function takeTurns(engine: Engine, candidates: readonly Candidate[]
     return first === undefined ? [] : [{ ...first, asRead, behind: group.filter((other) => other !== first) }];
   });
   const passages = await judge(engine, contests, turns);
+  const expiresAtSeconds = Math.floor(engine.clock.now() / 1000) + GATE_KEPT_SECONDS;
   const passed = await engine.occurrences.passGates(
-    passages.map(({ row, asRead }) => ({ scheduleId: row.scheduleId, asRead, holder: row.firing })),
+    passages.map(({ row, asRead }) => ({
+      scheduleId: row.scheduleId,
+      asRead,
+      holder: row.firing,
+      expiresAtSeconds,
+    })),
   );
   for (const [index, { row }] of passages.entries())
     if (passed[index]?.kind === "passed") turns.set(row, { kind: "go" });

@@ -175,7 +175,7 @@ describe("the holder of a turn that is no more", () => {
 
   it("blocks nobody where its row is gone", async () => {
     const stage = await stageWith(minutely("skip"), { start: START });
-    const gone = { scheduleId: "a", asRead: undefined, holder: "2020-01-01T00:00:00.000Z" };
+    const gone = { scheduleId: "a", asRead: undefined, holder: "2020-01-01T00:00:00.000Z", expiresAtSeconds: 1 };
     expect(await stage.world.engine.occurrences.passGates([gone])).toEqual([{ kind: "passed" }]);
     await stage.playUntil(NOON);
     expect(stage.ran().map(clockTime)).toEqual(["12:00"]);
