@@ -93,7 +93,7 @@ export interface DueRow extends OccurrenceKey {
   /** Attempts taken since the row was inserted or last replayed. */
   readonly attempts: number;
   readonly maxAttempts: number;
-  /** Grows by one with every attempt taken and every cancel, and never shrinks. */
+  /** Grows by one with every attempt taken, every cancel and every death before a start, and never shrinks. */
   readonly fencingToken: number;
   readonly owner?: string;
   readonly leaseUntil?: Instant;

@@ -184,7 +184,11 @@ export function transition(
       // A head that comes up late has met an outage: that is for its misfire policy to judge.
       return isHead(row) || now < startDeadline(row)
         ? { kind: "refused", reason: "the start deadline has not passed" }
-        : write(asSeen(row), deadLetter(row, "DEAD_LETTERED", "never-started", now));
+        : // It took no token of its own: replayed, and given up once more unclaimed, it would be the same dead letter again.
+          write(asSeen(row), {
+            ...deadLetter(row, "DEAD_LETTERED", "never-started", now),
+            add: { fencingToken: 1 },
+          });
     case "skip":
       return write(asSeen(row), {
         ...finished("SKIPPED", now, settings, {
@@ -290,7 +294,7 @@ function claim(row: DueRow, event: Extract<OccurrenceEvent, { type: "claim" }>, 
 }
 
 function release(row: DueRow, owner: string, now: Instant): Transition {
-  // Tokens taken without an attempt to show for them are refusals (and cancels): the longer in a row, the longer the wait.
+  // Tokens taken without an attempt to show for them are refusals (or deaths): the longer in a row, the longer the wait.
   const refusals = Math.min(Math.max(row.fencingToken - row.attempts, 0), 10);
   const delayMs = Math.min(LEASES.releaseMaxMs, LEASES.releaseBaseMs * 2 ** refusals);
   return write(heldBy(row, owner), {

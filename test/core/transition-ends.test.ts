@@ -197,6 +197,17 @@ describe("a replay", () => {
     expect(guardHolds(guard, deadAgain)).toBe(false);
   });
 
+  it("that is never started either dies another death: by its token the two are told apart, and one replay is no other", () => {
+    const waiting = { ...anOccurrence({ kind: "manual", startDeadlineSeconds: 60 }) };
+    const late = (row: Occurrence) => plusMs(row.firstDueAt, 60_000);
+    const first = step(waiting, { type: "never-started" }, late(waiting));
+    const replayed = step(first, { type: "replay" }, NEXT_DAY);
+    const second = step(replayed, { type: "never-started" }, late(replayed));
+    expect(second.status).toBe("DEAD_LETTERED");
+    expect(second.fencingToken).toBeGreaterThan(first.fencingToken);
+    expect(guardHolds(writeOf(first, { type: "replay" }, NEXT_DAY).guard, second)).toBe(false);
+  });
+
   it("of a skipped firing is a backfill, which no pause holds up", () => {
     const skipped = step(anOccurrence(), { type: "skip", reason: "paused" }, LATER);
     expect(skipped).toMatchObject({ status: "SKIPPED", skipReason: "paused" });

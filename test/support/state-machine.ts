@@ -15,7 +15,7 @@ const EVENTS: Readonly<Record<OccurrenceEventType, string>> = {
   succeed: "The job returned.",
   fail: "The job threw: it is retried, was permanent, or has used up its attempts.",
   "worker-lost": "The lease of the last attempt ran out.",
-  "never-started": "The start deadline passed.",
+  "never-started": "The start deadline passed: the token grows, so that each such end has a name of its own.",
   skip: "A head is passed over: edited, paused, disabled, deleted, misfired or overlapping.",
   decide: "A head met its misfire policy, and the decision is put on it.",
   defer: "It is not its turn yet.",

@@ -104,6 +104,8 @@ function isOutcomeOf({ row: before, event }: Plan, row: Occurrence): boolean {
     case "claim":
     case "claim-again":
       return row.status === "DISPATCHED" && row.owner === event.owner;
+    case "never-started":
+      return row.deadLetterReason === event.type;
     default:
       // The end of a row is the same whoever wrote it, and nothing follows from having written it.
       return row.fencingToken === before.fencingToken && row.status !== before.status;

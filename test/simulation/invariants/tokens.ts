@@ -1,6 +1,6 @@
 import { finding, type InvariantOf, isClaim, isRevival, moved } from "./invariant.ts";
 
-/** Tokens only grow, by one for each attempt taken and each cancel; one claim has each (occurrence, token). */
+/** Tokens only grow, by one for each attempt taken, each cancel and each death before a start; one claim has each (occurrence, token). */
 export const tokensGrowByOne: InvariantOf = () => ({
   name: "tokens grow by one",
   on: (fact) => {
@@ -10,7 +10,7 @@ export const tokensGrowByOne: InvariantOf = () => ({
     const grown = row.fencingToken - old.fencingToken;
     if (grown === 0) return undefined;
     if (grown !== 1) return finding(key, `its token went from ${old.fencingToken} to ${row.fencingToken}`);
-    return isClaim(change) || row.status === "CANCELLED"
+    return isClaim(change) || row.status === "CANCELLED" || row.deadLetterReason === "never-started"
       ? undefined
       : finding(key, `its token grew on the way from ${old.status} to ${row.status}`);
   },
