@@ -20,13 +20,13 @@ export interface FaultEngines {
 /** The longest that {@link startFaultEngines} takes on a busy machine: a server in Java, a synthesis, a bundle. */
 export const START_TIMEOUT_MS = 180_000;
 
-/** Starts DynamoDB Local on a free port, with its tables in `dataDir` if one is given, and makes ready what worlds need. */
-export async function startFaultEngines({ dataDir }: { dataDir?: string } = {}): Promise<FaultEngines> {
+/** Starts DynamoDB Local on a free port and makes ready what worlds need. */
+export async function startFaultEngines(): Promise<FaultEngines> {
   const stopping = new AbortController();
   const closing = createClosing();
   closing.add(() => stopping.abort());
   const [dynamodb, template, program] = await Promise.all([
-    startDynamoDb({ dataDir }),
+    startDynamoDb(),
     synthesizedTemplate(PROJECT_DIR, join(PROJECT_DIR, ".punctual"), stopping.signal),
     bundleFunctionProgram(),
   ]);

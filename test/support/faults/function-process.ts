@@ -11,12 +11,12 @@ import { attemptName, type Configuration, command, configuration, type Report } 
 const tell = (report: Report): void => void process.send?.(report);
 const waiting = new Map<string, (heartbeat: boolean) => void>();
 
-/** Tells that it runs, waits for leave to end where its payload says so, and tells that it has ended. */
+/** Tells that it runs, waits for leave to end where its payload says so (in every attempt, or the first), and tells that it has ended. */
 async function visibleJob(payload: unknown, context: JobContext): Promise<unknown> {
   const { scheduleId, firing } = context.occurrence;
   const attempt = { scheduleId, firing, attempt: context.attempt, fencingToken: context.fencingToken };
   tell({ kind: "started", ...attempt });
-  if (payload !== "wait") {
+  if (payload !== "wait" && !(payload === "wait-once" && context.attempt === 1)) {
     tell({ kind: "ended", ...attempt });
     return undefined;
   }

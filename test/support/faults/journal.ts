@@ -23,22 +23,31 @@ export class Journal<Entry> {
     return found;
   }
 
-  /** The entries that `matches`, once there are `count` of them. */
+  /** The entries that `matches`, once there are `count` of them; each is asked once. */
   async atLeast(count: number, matches: (entry: Entry) => boolean): Promise<readonly Entry[]> {
+    const found: Entry[] = [];
+    let asked = 0;
     return this.until(() => {
-      const found = this.#entries.filter(matches);
+      found.push(...this.#entries.slice(asked).filter(matches));
+      asked = this.#entries.length;
       return found.length >= count ? found : undefined;
     });
   }
 
-  /** What `check` answers, as soon as that is not `undefined`: asked now, and again after every entry. */
-  async until<Result>(check: () => Result | undefined | Promise<Result | undefined>): Promise<Result> {
+  /** What `check` answers, as soon as that is not `undefined`: asked now, and again after every entry that `matters`. */
+  async until<Result>(
+    check: () => Result | undefined | Promise<Result | undefined>,
+    matters: (entry: Entry) => boolean = () => true,
+  ): Promise<Result> {
     for (;;) {
-      const seen = this.#entries.length;
+      let seen = this.#entries.length;
       const result = await check();
       if (result !== undefined) return result;
       // An entry that came while `check` was under way has woken nobody.
-      if (this.#entries.length === seen) await new Promise<void>((wake) => this.#wake.push(wake));
+      while (!this.#entries.slice(seen).some(matters)) {
+        seen = this.#entries.length;
+        await new Promise<void>((wake) => this.#wake.push(wake));
+      }
     }
   }
 }

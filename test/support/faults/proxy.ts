@@ -9,6 +9,8 @@ import { Journal } from "./journal.ts";
 export interface ProxiedRequest {
   readonly operation: string;
   readonly body: unknown;
+  /** The body as it was sent. */
+  readonly text: string;
   /** When it arrived, by this process's clock shifted as the `Date` headers are. */
   readonly atMs: number;
 }
@@ -99,6 +101,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     const request: ProxiedRequest = {
       operation: target.slice(target.lastIndexOf(".") + 1),
       body: JSON.parse(sent),
+      text: sent,
       atMs: Date.now() + proxy.dateOffsetMs,
     };
     const forward = (body: unknown = request.body) => exchange(proxy.target, incoming, JSON.stringify(body));
@@ -114,8 +117,9 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   return proxy;
 }
 
-const isMeant = ({ operation, mentions = [] }: Which, request: ProxiedRequest): boolean =>
-  operation === request.operation && mentions.every((word) => JSON.stringify(request.body).includes(word));
+/** Whether `request` is one that is meant. */
+export const isMeant = ({ operation, mentions = [] }: Which, request: ProxiedRequest): boolean =>
+  operation === request.operation && mentions.every((word) => request.text.includes(word));
 
 interface Forwarded extends ProxiedAnswer {
   readonly date: string | undefined;
