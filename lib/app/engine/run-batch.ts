@@ -29,9 +29,41 @@ export interface BatchResult {
 
 /**
  * Runs a batch of messages: all side by side but the suspects, which run alone after the rest has reported, so that a job
- * that kills its process takes no neighbour along. Nothing starts that does not fit the remaining time.
+ * that kills its process takes no neighbour along. Nothing starts that does not fit the remaining time, and what a slow
+ * start has made too long for it is aborted in time to be reported.
  */
 export async function runBatch(
+  runner: Runner,
+  deliveries: readonly Delivery[],
+  limits: BatchLimits,
+): Promise<BatchResult> {
+  const done = new AbortController();
+  const timeUp = new AbortController();
+  const watch = abortInTime(runner, limits, timeUp, done.signal);
+  const shutdown = runner.shutdown ? AbortSignal.any([runner.shutdown, timeUp.signal]) : timeUp.signal;
+  try {
+    return await runDeliveries({ ...runner, shutdown }, deliveries, limits);
+  } finally {
+    done.abort();
+    await watch;
+  }
+}
+
+/** Aborts `timeUp` when no more is left than a report needs: an invocation killed there costs all of its runs an attempt. */
+async function abortInTime(
+  { host }: Runner,
+  { remainingMs }: BatchLimits,
+  timeUp: AbortController,
+  done: AbortSignal,
+): Promise<void> {
+  while (!done.aborted) {
+    const leftMs = remainingMs() - REPORT_MARGIN_MS;
+    if (leftMs > 0) await host.sleep(leftMs, done);
+    else return timeUp.abort(new DOMException("the time of the runner's invocation is up", "TimeoutError"));
+  }
+}
+
+async function runDeliveries(
   runner: Runner,
   deliveries: readonly Delivery[],
   limits: BatchLimits,

@@ -135,6 +135,36 @@ describe("a batch", () => {
     expect(await batch(world, deliveries, undefined, enough)).toMatchObject({ handBack: [] });
   });
 
+  it("ends in time a run whose start the store held up: the invocation must not be killed in the middle of others", async () => {
+    const TIMEOUT = 60_000;
+    const end = plusMs(NOON, TIMEOUT + REPORT_MARGIN_MS + 1_000);
+    const world = await worldWith(
+      ["a"],
+      { timeoutSeconds: TIMEOUT / 1_000 },
+      {
+        occurrences: (real) => ({
+          write: async (writes) => {
+            if (world.row("a", NOON).status === "DISPATCHED") await world.time.host.sleep(12_000);
+            return real.write(writes);
+          },
+        }),
+      },
+    );
+    const limits = { ...PLENTY, remainingMs: () => end - world.time.now() };
+    const result = await batch(
+      world,
+      [deliveryOf(world, "a")],
+      async ({ signal }) => {
+        await world.time.host.sleep(TIMEOUT, signal);
+        return signal.aborted ? failed() : SUCCEEDED;
+      },
+      limits,
+    );
+    expect(result).toEqual({ handBack: [], abandoned: false });
+    expect(world.row("a", NOON)).toMatchObject({ status: "RETRYING", lastError: { name: "TimeoutError" } });
+    expect(world.time.now()).toBe(plusMs(end, -REPORT_MARGIN_MS));
+  });
+
   it("hands back a run that the store would not start, and acknowledges its neighbours", async () => {
     const world = await worldWith(
       ["a", "b"],
