@@ -118,6 +118,21 @@ describe("a deletion", () => {
     expect(world.row("a", NOON)).toMatchObject({ status: "CANCELLED", fencingToken: 2, leaseUntil: ONE });
   });
 
+  it("of a schedule with more history than one visit looks through is done all the same: to try again would see the same", async () => {
+    const world = newWorld({
+      occurrences: (real) => ({
+        history: async ({ cursor: _, ...query }) =>
+          query.statuses === undefined ? real.history(query) : { ...(await real.history(query)), cursor: "more" },
+      }),
+    });
+    await world.engine.occurrences.insert([
+      anOccurrence({ scheduleId: "a", status: "RETRYING", fencingToken: 1, attempts: 1 }),
+    ]);
+    expect(await reconciled(world)).toEqual({ state: "DELETED", changed: true });
+    expect(world.row("a", NOON).status).toBe("CANCELLED");
+    expect(world.logs).toContainEqual(expect.stringMatching(/^warn: .*older/));
+  });
+
   it("fails where a run could not be cancelled, so that its record comes again", async () => {
     const world = newWorld({
       occurrences: () => ({
