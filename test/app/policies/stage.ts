@@ -230,9 +230,5 @@ export function overlaps(runs: readonly Run[]): string[] {
   );
 }
 
-/** Whether nothing is left to do for a schedule but its future head. */
-export const isQuiet = (stage: Stage, scheduleId = "a"): boolean =>
-  stage.rows(scheduleId).every((row) => isTerminal(row.status) || row.dueAt === undefined || row.dueAt > stage.now);
-
 /** An instant `minutes` after `start`. */
 export const minutesAfter = (start: Instant, minutes: number): Instant => plusMs(start, minutes * MINUTE);
