@@ -24,9 +24,10 @@ const PAUSES_MS = [3_000, 12_000, 35_000, 65_000, 100_000, 340_000] as const;
  * probabilities of its own, so that no kind hides another.
  */
 export function swarm(prng: Prng, until: number): FaultPlan & { readonly badDates: boolean } {
-  const rates = KINDS.map((kind) => ({ kind, rate: prng.chance(0.5) ? 0 : rate(prng) }));
+  const share = prng.pick([0.15, 0.5]);
+  const rates = KINDS.map((kind) => ({ kind, rate: prng.chance(share) ? rate(prng) : 0 }));
   const total = rates.reduce((sum, { rate }) => sum + rate, 0);
-  const lag = { rate: prng.chance(0.5) ? 0 : prng.next() * 0.3, maxMs: prng.pick([50, 1_000, 8_000, 40_000]) };
+  const lag = { rate: prng.chance(0.5) ? 0 : prng.next() * 0.3, maxMs: prng.pick([50, 8_000, 40_000]) };
   const dates = { missing: prng.chance(0.7) ? 0 : 0.1, wrong: prng.chance(0.7) ? 0 : 0.02 };
   return {
     badDates: dates.wrong > 0,
@@ -48,8 +49,8 @@ export function swarm(prng: Prng, until: number): FaultPlan & { readonly badDate
   };
 }
 
-/** From one exchange in a thousand to one in twenty. */
-const rate = (prng: Prng): number => 10 ** -(1.3 + prng.next() * 1.7);
+/** From one exchange in a thousand to one in six. */
+const rate = (prng: Prng): number => 10 ** -(0.8 + prng.next() * 2.2);
 
 function faultOf(kind: (typeof KINDS)[number], prng: Prng): Fault {
   switch (kind) {

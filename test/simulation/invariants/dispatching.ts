@@ -38,7 +38,8 @@ export const visitsWrite: InvariantOf = () => {
   return {
     name: "visits write",
     on: (fact) => {
-      if (fact.type === "row") looks.delete(fact.key);
+      // A stale entry costs refused writes; what matters is that none is passed by in silence.
+      if (fact.type === "row" || fact.type === "write") looks.delete(fact.key);
       if (fact.type !== "looked" || fact.by?.role !== "dispatcher" || fact.by.suffered.size > 0) return undefined;
       for (const row of fact.rows) {
         const key = formatKey(row);

@@ -14,7 +14,7 @@ export const everyRunEnds: InvariantOf = () => ({
       const key = `${row.scheduleId}@${row.firing}`;
       if (isTerminal(row.status)) return [];
       if (row.dueAt === undefined) return [finding(key, `it is ${row.status} and never falls due`)];
-      const overdueMs = world.kernel.now - row.dueAt;
+      const overdueMs = world.kernel.now - Math.max(row.dueAt, row.createdAt);
       const settling = world.dueBefore === undefined || row.scheduledFor >= world.dueBefore;
       if (isHeadRow(row) && overdueMs < 0) return [];
       return settling && overdueMs < 60_000

@@ -35,7 +35,7 @@ export function randomDefinition(prng: Prng, scheduleId: string, now: number): S
     scheduleId,
     ...prng.pick(TIMINGS)(prng, now),
     job: JOB,
-    queue: prng.chance(0.1) ? "plain" : "default",
+    queue: prng.chance(0.2) ? "plain" : "default",
     payload: behaviourOf(prng),
     retry: {
       maxAttempts: prng.whole(1, 5),

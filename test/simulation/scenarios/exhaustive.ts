@@ -24,8 +24,21 @@ const WRITE_FAULTS: readonly Fault[] = [
   { kind: "paused-after", ms: PAUSE_MS },
 ];
 
-/** Faults that differ from one another at this exchange. */
-const faultsAt = (point: Point): readonly Fault[] => (READS.has(point.name) ? READ_FAULTS : WRITE_FAULTS);
+/** An idle dispatcher polls, and asks for the time, again and again: one process's later reads of a kind are like its second. */
+const ALIKE_AFTER = 2;
+
+/** Every fault that differs from the others, at each of `points` from `after` on. */
+function faultsFrom(points: readonly Point[], after: number): Planned[] {
+  const reads = new Map<string, number>();
+  return points.flatMap(({ index, name, process }) => {
+    const isRead = READS.has(name);
+    const kind = `${process} ${name}`;
+    const count = (reads.get(kind) ?? 0) + 1;
+    reads.set(kind, count);
+    if (index <= after || (isRead && count > ALIKE_AFTER)) return [];
+    return (isRead ? READ_FAULTS : WRITE_FAULTS).map((fault): Planned => ({ index, fault }));
+  });
+}
 
 /** What an exhaustive search came to: how many worlds, and the first that broke. */
 export interface Exhaustion {
@@ -45,22 +58,24 @@ export async function exhaust(
   const calm = await playSmall(scenario, []);
   if (calm.report !== undefined) return { worlds: 1, broken: { faults: [], report: calm.report } };
   let worlds = 1;
-  const firsts = calm.points.flatMap((point) =>
-    faultsAt(point).map((fault): Planned => ({ index: point.index, fault })),
-  );
+  const roles = new Map(calm.points.map(({ index, role }) => [index, role]));
+  const isFirst = ({ index }: Planned) => {
+    const role = roles.get(index);
+    return depth === 1 || scenario.firstFaultsOf === undefined || (role && scenario.firstFaultsOf.includes(role));
+  };
+  const firsts = faultsFrom(calm.points, -1).filter(isFirst);
   for (const [number, first] of firsts.entries()) {
     if (number % share.of !== share.index) continue;
     const single = await playSmall(scenario, [first]);
     worlds += 1;
     if (single.report !== undefined) return { worlds, broken: { faults: [first], report: single.report } };
     if (depth === 1) continue;
-    for (const point of single.points.filter(({ index }) => index > first.index))
-      for (const fault of faultsAt(point)) {
-        const faults = [first, { index: point.index, fault }];
-        const pair = await playSmall(scenario, faults);
-        worlds += 1;
-        if (pair.report !== undefined) return { worlds, broken: { faults, report: pair.report } };
-      }
+    for (const second of faultsFrom(single.points, first.index)) {
+      const faults = [first, second];
+      const pair = await playSmall(scenario, faults);
+      worlds += 1;
+      if (pair.report !== undefined) return { worlds, broken: { faults, report: pair.report } };
+    }
   }
   return { worlds, broken: undefined };
 }

@@ -17,7 +17,7 @@ const MINUTE_MS = 60_000;
 /** The days on which worlds begin: an ordinary one, and those on which Berlin's and New York's clocks change. */
 const STARTS = ["2026-06-10T08:59:30Z", "2026-03-29T00:20:00Z", "2026-10-25T00:20:00Z", "2026-03-08T06:30:00Z"];
 /** How long after the faults everything must have come right without a sweep. */
-const HEALING_MS = 8 * MINUTE_MS;
+const HEALING_MS = 6 * MINUTE_MS;
 
 /** What one world came to. */
 export interface Outcome {
@@ -67,7 +67,7 @@ export async function runSeed(seed: number, minutes: number): Promise<Outcome> {
 }
 
 function populate(world: World, prng: Prng): void {
-  for (let number = 0; number < prng.whole(1, 4); number += 1)
+  for (let number = 0; number < prng.whole(1, 6); number += 1)
     world.kernel.after(prng.whole(0, 120_000), () => {
       world.store.putItem(randomDefinition(prng, `s${number}`, world.kernel.now));
     });
@@ -116,12 +116,13 @@ async function play(world: World, platform: Platform, faultsEnd: number): Promis
 
 function platformOf(prng: Prng, world: World, faultsEnd: number): PlatformOptions {
   const trouble = () => world.kernel.now < faultsEnd;
-  const tick = { late: prng.pick([0, 0.2]), twice: prng.pick([0, 0.1]), missing: prng.pick([0, 0.1]) };
+  const tick = { late: prng.pick([0, 0.2]), twice: prng.pick([0, 0.4]), missing: prng.pick([0, 0.1]) };
+  const pollMs = prng.pick([300, 900, 15_000]);
   const consumer = {
     timeoutMs: 300_000,
     visibilityMs: 330_000,
     concurrency: 10,
-    pollMs: () => prng.whole(1, 900),
+    pollMs: () => prng.whole(1, pollMs),
   };
   const mishap = { twice: prng.pick([0, 0.05]), unacknowledged: prng.pick([0, 0.05]) };
   const batchSize = prng.whole(1, 10);

@@ -8,6 +8,7 @@ import { report } from "../invariants/timeline.ts";
 import type { Behaviour } from "../platform/jobs.ts";
 import { JOB } from "../platform/jobs.ts";
 import { exactHosts, Platform } from "../platform/platform.ts";
+import type { Role } from "../world/process.ts";
 import { World } from "../world/world.ts";
 import { settingsOf } from "./settings.ts";
 
@@ -20,6 +21,8 @@ const DUE_AFTER_MS = 40_000;
 export interface SmallScenario {
   readonly name: string;
   readonly behaviour: Behaviour;
+  /** Whose exchanges a search for pairs of faults begins with, where the rest goes as in another scenario: everybody's by default. */
+  readonly firstFaultsOf?: readonly Role[];
   /** Exchanges that get no answer and take no effect, beside the planned faults. */
   readonly isLost?: (point: Point) => boolean;
 }
@@ -27,7 +30,11 @@ export interface SmallScenario {
 /** A job that works long enough to renew its lease once, and one whose run becomes a dead letter. */
 export const SMALL_SCENARIOS: readonly SmallScenario[] = [
   { name: "a run that succeeds", behaviour: { ms: 10_000 } },
-  { name: "a run that fails for good", behaviour: { ms: 500, permanent: true } },
+  {
+    name: "a run that fails for good",
+    behaviour: { ms: 500, permanent: true },
+    firstFaultsOf: ["consumer", "notifier"],
+  },
 ];
 
 /** A fault at one exchange. */
