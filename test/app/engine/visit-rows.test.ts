@@ -171,6 +171,31 @@ describe("a visit to a due head", () => {
   });
 });
 
+describe("a visit that takes the last firings of many schedules", () => {
+  it("says so of them side by side: what is due behind them must not wait for one after the other", async () => {
+    const ANSWER_MS = 10;
+    let slow = false;
+    const world = newWorld({
+      start: START,
+      schedules: (real) => ({
+        setStatus: async (item, status) => {
+          if (slow) await world.time.host.sleep(ANSWER_MS);
+          return real.setStatus(item, status);
+        },
+      }),
+    });
+    const names = Array.from({ length: 20 }, (_, index) => `once-${index}`);
+    await dueAtNextMinute(
+      world,
+      names.map((scheduleId) => ({ scheduleId, at: toIso(NOON) })),
+    );
+    slow = true;
+    expect(await visitDue(world)).toBe(names.length);
+    expect(world.time.now()).toBeLessThanOrEqual(plusMs(NOON, 2 * ANSWER_MS));
+    expect(world.store.allSchedules().every(({ status }) => Object(status).state === "ENDED")).toBe(true);
+  });
+});
+
 describe("a visit to a row that can never run", () => {
   it("ends it, and lets its neighbours go on", async () => {
     const world = newWorld({ start: plusMs(NOON, 2 * 86_400_000) });
