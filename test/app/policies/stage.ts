@@ -5,7 +5,7 @@ import { visitRows } from "../../../lib/app/engine/visit-rows.ts";
 import type { ScheduleItem } from "../../../lib/app/ports.ts";
 import { type Instant, instant, plusMs, toIso } from "../../../lib/core/instant.ts";
 import { decodeMessage } from "../../../lib/core/message.ts";
-import { isTerminal, type Occurrence } from "../../../lib/core/occurrence.ts";
+import type { Occurrence } from "../../../lib/core/occurrence.ts";
 import { definitionVersion } from "../../../lib/core/schedule.ts";
 import { newWorld, type World, type WorldOptions } from "../../support/world.ts";
 
