@@ -221,7 +221,7 @@ export function parseSchedule(item: Readonly<Record<string, unknown>>, limits: S
   const timing = parseTiming(timingPart(item, new Set(shape.map(({ path }) => path.split(".")[0] ?? ""))));
   const problems = [
     ...shape,
-    ...(timing.kind === "invalid" ? timing.problems.filter(({ path }) => !shape.some((p) => p.path === path)) : []),
+    ...(timing.kind === "invalid" ? timing.problems.filter((problem) => !isSaidBy(shape, problem)) : []),
     ...(parsed.success ? deploymentProblems(parsed.data, limits) : []),
   ];
   if (!parsed.success || timing.kind === "invalid" || problems.length > 0)
@@ -250,6 +250,16 @@ export function parseSchedule(item: Readonly<Record<string, unknown>>, limits: S
     },
   };
 }
+
+/**
+ * Whether problems of an item's shape make a problem of its timing idle: the same attribute, or that none says when it fires
+ * where one does, in the wrong type.
+ */
+const isSaidBy = (shape: readonly Problem[], { path }: Problem): boolean =>
+  shape.some((problem) => problem.path === path || (path === "" && SAYS_WHEN.has(problem.path)));
+
+/** The attributes of which a definition has exactly one. */
+const SAYS_WHEN: ReadonlySet<string> = new Set(["cron", "rate", "at"]);
 
 /** Whether an item's attribute `paused` pauses it. Any value at all does: an operator who typed `true` by hand meant it. */
 export const isPaused = (value: unknown): boolean => value !== undefined && value !== null && value !== false;

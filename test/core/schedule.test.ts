@@ -148,6 +148,11 @@ describe("a timing", () => {
       expect(problem.message).toMatch(/cron.*rate.*at/);
   });
 
+  it("is not called missing where it is there in the wrong type", () => {
+    expect(timed({ rate: 5 })).toEqual([{ path: "rate", message: "must be text, for example '5 minutes', got 5" }]);
+    expect(timed({ cron: ["0 9 * * *"] })).toEqual([{ path: "cron", message: 'must be text, got ["0 9 * * *"]' }]);
+  });
+
   it("must be one that can be read, in a time zone that exists (F196)", () => {
     expect(timed({ cron: "0 25 * * *" })[0]).toMatchObject({ path: "cron" });
     expect(timed({ rate: "5 parsecs" })[0]).toMatchObject({ path: "rate" });
