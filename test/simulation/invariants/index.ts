@@ -15,7 +15,13 @@ import {
   revivalsAreAskedFor,
   startsMatchTheirMessages,
 } from "./messages.ts";
-import { effectsAreFenced, nothingIsEarly, staleReportsChangeNothing, startsHaveCauses } from "./runs.ts";
+import {
+  effectsAreFenced,
+  jobsBeginWithinTheirLease,
+  nothingIsEarly,
+  staleReportsChangeNothing,
+  startsHaveCauses,
+} from "./runs.ts";
 import { cancelsHold, chainsGoOn, headsFireByTheirDefinition, noInstantIsAbsent } from "./schedules.ts";
 import { attemptsAreCounted, finishedStays, tokensGrowByOne } from "./tokens.ts";
 
@@ -28,6 +34,7 @@ export const INVARIANTS: readonly InvariantOf[] = [
   leasesAreLostForACause,
   oneAttemptActs,
   startsHaveCauses,
+  jobsBeginWithinTheirLease,
   nothingIsEarly,
   staleReportsChangeNothing,
   effectsAreFenced,

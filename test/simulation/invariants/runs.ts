@@ -30,6 +30,18 @@ export const startsHaveCauses: InvariantOf = (world) => {
   };
 };
 
+/** No job begins once the lease of its attempt has ended. */
+export const jobsBeginWithinTheirLease: InvariantOf = (world) => ({
+  name: "jobs begin within their lease",
+  on: (fact) => {
+    if (fact.type !== "job-started" || world.clocksAreWrong) return undefined;
+    const { leaseUntil } = fact.row;
+    return leaseUntil !== undefined && fact.at >= leaseUntil
+      ? finding(fact.attempt.key, `attempt ${fact.attempt.token} began ${fact.at - leaseUntil} ms after its lease`)
+      : undefined;
+  },
+});
+
 /** Nothing is claimed or started before it falls due, or before its nominal instant, by the store's clock. */
 export const nothingIsEarly: InvariantOf = () => ({
   name: "nothing is early",

@@ -6,7 +6,7 @@ import type { World } from "../world/world.ts";
 import { type Finding, finding, type InvariantOf, isClaim, isHeadRow, type Moved, moved } from "./invariant.ts";
 
 /** A head comes up late by this at most, and a chain is without one for this long, while nothing goes wrong. */
-const SETTLED_MS = 120_000;
+export const SETTLED_MS = 120_000;
 
 const keyOf = (scheduleId: string, at: number): string => `${scheduleId}@${new Date(at).toISOString()}`;
 

@@ -68,6 +68,7 @@ export const CLAIM_MUTANTS: readonly Mutant[] = [
     file: TRANSITION,
     find: '  return write(heldBy(row, owner), {\n    set: { status: "PENDING"',
     replace: '  return write([tokenIs(row.fencingToken)], {\n    set: { status: "PENDING"',
+    after: { name: "send", kind: "throttled" },
   },
   {
     name: "release of a send in doubt",
@@ -80,12 +81,6 @@ export const CLAIM_MUTANTS: readonly Mutant[] = [
     file: "lib/app/engine/send-claimed.ts",
     find: '    case "accepted":',
     replace: '    case "refused":\n    case "accepted":',
-  },
-  {
-    name: "the batch ends at its first lost race",
-    file: "lib/app/engine/visit-rows.ts",
-    find: 'if (verdict?.kind !== "applied") continue;',
-    replace: 'if (verdict?.kind !== "applied") break;',
   },
   {
     name: "queue lease written before SQS accepted",

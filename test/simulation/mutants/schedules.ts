@@ -1,7 +1,6 @@
 import type { Mutant } from "./mutant.ts";
 
 const VISIT = "lib/core/visit.ts";
-const CHAIN = "lib/app/engine/chain.ts";
 const PLAN = "lib/app/engine/plan-by-schedule.ts";
 const RECONCILE = "lib/app/engine/reconcile.ts";
 
@@ -13,12 +12,6 @@ export const SCHEDULE_MUTANTS: readonly Mutant[] = [
     find: "const standing = await ensureHeads(engine, successors);",
     replace:
       "const standing = successors.map(() => true);\n  void engine.clock.sleepUntil(engine.clock.now()).then(() => ensureHeads(engine, successors).catch(() => []));",
-  },
-  {
-    name: "a chain that stops where a row stands already",
-    file: CHAIN,
-    find: "standing[index] = isHead(reading.row) || (await walkedOn(engine, want));",
-    replace: "standing[index] = true;",
   },
   {
     name: "successor computed from now",
@@ -37,12 +30,6 @@ export const SCHEDULE_MUTANTS: readonly Mutant[] = [
     file: RECONCILE,
     find: "(head) => isBeforeItsInstant(head, now) && !fires(head)",
     replace: "(head) => !fires(head)",
-  },
-  {
-    name: "reconcile removes a head on an old reading",
-    file: "lib/adapters/memory/occurrences.ts",
-    find: "standing.dueAt !== head.dueAt || !isAsRead(schedules.get(head.scheduleId), asRead)",
-    replace: "standing.dueAt !== head.dueAt",
   },
   {
     name: "a schedule read long before the claim",
@@ -70,15 +57,6 @@ export const SCHEDULE_MUTANTS: readonly Mutant[] = [
     replace: "if (edited && schedule.paused)",
   },
   {
-    name: "a skip that inserts no successor",
-    file: VISIT,
-    find: 'return { kind: "skip", reason: "edited", ...goOn(anchor) };',
-    replace: 'return { kind: "skip", reason: "edited" };',
-    also: [
-      { file: RECONCILE, find: "const next = fresh || !standing ?", replace: "const next = fresh && !standing ?" },
-    ],
-  },
-  {
     name: "an edited schedule counting from the reconcile's now",
     file: RECONCILE,
     find: "const counted = fresh ? (writtenAt ?? now) : status.since;",
@@ -102,12 +80,5 @@ export const SCHEDULE_MUTANTS: readonly Mutant[] = [
     file: VISIT,
     find: "const afterwards = successorAfter(schedule, later(misfire.to, anchor));",
     replace: "const afterwards = successorAfter(schedule, later(plusMs(misfire.to, 1_200_000), anchor));",
-  },
-  {
-    name: "a misfire followed without being recorded",
-    file: VISIT,
-    find: 'return { kind: "decide", misfire: decideMisfire(schedule.timing, row, policy, now, upTo) };',
-    replace:
-      "return { ...followMisfire(row, decideMisfire(schedule.timing, row, policy, now, upTo), schedule, anchor), ...refresh };",
   },
 ];

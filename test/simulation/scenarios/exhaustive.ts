@@ -20,6 +20,7 @@ const WRITE_FAULTS: readonly Fault[] = [
   { kind: "throttled" },
   { kind: "sent-twice" },
   { kind: "late-effect", ms: 9_000 },
+  { kind: "slow", ms: 31_000 },
   { kind: "paused-before", ms: PAUSE_MS },
   { kind: "paused-after", ms: PAUSE_MS },
 ];
@@ -48,12 +49,14 @@ export interface Exhaustion {
 
 /**
  * Every single fault at every exchange of `scenario`, and, up to `depth` 2, every second fault at every later exchange,
- * those that only the first one brings about included. `share`: takes the first faults whose number leaves that remainder.
+ * those that only the first one brings about included. `share`: takes the first faults whose number leaves that
+ * remainder; `first`: only first faults of that kind at exchanges of that name.
  */
 export async function exhaust(
   scenario: SmallScenario,
   depth: 1 | 2,
   share: { readonly index: number; readonly of: number } = { index: 0, of: 1 },
+  first?: { readonly name: string; readonly kind: Fault["kind"] },
 ): Promise<Exhaustion> {
   const calm = await playSmall(scenario, []);
   if (calm.report !== undefined) return { worlds: 1, broken: { faults: [], report: calm.report } };
@@ -63,15 +66,18 @@ export async function exhaust(
     const role = roles.get(index);
     return depth === 1 || scenario.firstFaultsOf === undefined || (role && scenario.firstFaultsOf.includes(role));
   };
-  const firsts = faultsFrom(calm.points, -1).filter(isFirst);
-  for (const [number, first] of firsts.entries()) {
+  const names = new Map(calm.points.map(({ index, name }) => [index, name]));
+  const isWanted = ({ index, fault }: Planned) =>
+    first === undefined || (names.get(index) === first.name && fault.kind === first.kind);
+  const firsts = faultsFrom(calm.points, -1).filter((one) => isFirst(one) && isWanted(one));
+  for (const [number, one] of firsts.entries()) {
     if (number % share.of !== share.index) continue;
-    const single = await playSmall(scenario, [first]);
+    const single = await playSmall(scenario, [one]);
     worlds += 1;
-    if (single.report !== undefined) return { worlds, broken: { faults: [first], report: single.report } };
+    if (single.report !== undefined) return { worlds, broken: { faults: [one], report: single.report } };
     if (depth === 1) continue;
-    for (const second of faultsFrom(single.points, first.index)) {
-      const faults = [first, second];
+    for (const second of faultsFrom(single.points, one.index)) {
+      const faults = [one, second];
       const pair = await playSmall(scenario, faults);
       worlds += 1;
       if (pair.report !== undefined) return { worlds, broken: { faults, report: pair.report } };

@@ -76,7 +76,7 @@ function populate(world: World, prng: Prng): void {
 /** All that goes on beside the faults at exchanges: people, accidents, deployments, a consumer that is switched off. */
 function disturb(world: World, platform: Platform, prng: Prng, until: number): void {
   const people = prng.fork();
-  const meddleEveryMs = prng.pick([0, 0, 30_000, 120_000, 400_000]);
+  const meddleEveryMs = prng.pick([0, 8_000, 30_000, 120_000]);
   const again = () => {
     if (world.kernel.now >= until) return;
     meddle(world, people);

@@ -4,6 +4,7 @@ import { type Fault, type FaultPlan, NO_FAULTS, type Point } from "../faults/pla
 import { HEALED_WITHIN_MS } from "../invariants/endings.ts";
 import { INVARIANTS } from "../invariants/index.ts";
 import type { Violation } from "../invariants/invariant.ts";
+import { SETTLED_MS } from "../invariants/schedules.ts";
 import { report } from "../invariants/timeline.ts";
 import type { Behaviour } from "../platform/jobs.ts";
 import { JOB } from "../platform/jobs.ts";
@@ -21,21 +22,37 @@ const DUE_AFTER_MS = 40_000;
 export interface SmallScenario {
   readonly name: string;
   readonly behaviour: Behaviour;
+  readonly queue?: string;
+  /** A second schedule's job, whose run comes at the same instant and in the same batch. */
+  readonly neighbour?: Behaviour;
+  /** Whether the schedule is deleted and put again before its instant. */
+  readonly bornAgain?: boolean;
   /** Whose exchanges a search for pairs of faults begins with, where the rest goes as in another scenario: everybody's by default. */
   readonly firstFaultsOf?: readonly Role[];
   /** Exchanges that get no answer and take no effect, beside the planned faults. */
   readonly isLost?: (point: Point) => boolean;
 }
 
-/** A job that works long enough to renew its lease once, and one whose run becomes a dead letter. */
+/** A job that renews its lease once, one whose run becomes a dead letter, and one that plain readers of SQS get. */
 export const SMALL_SCENARIOS: readonly SmallScenario[] = [
   { name: "a run that succeeds", behaviour: { ms: 10_000 } },
+  { name: "a run that is done once it is in its queue", behaviour: { ms: 500 }, queue: "plain", firstFaultsOf: [] },
   {
     name: "a run that fails for good",
     behaviour: { ms: 500, permanent: true },
     firstFaultsOf: ["consumer", "notifier"],
   },
 ];
+
+/** A job that kills its process twice, beside one that takes longer. */
+export const BAD_NEIGHBOUR: SmallScenario = {
+  name: "a job that kills its process",
+  behaviour: { ms: 2_000, killsUntil: 2 },
+  neighbour: { ms: 8_000 },
+};
+
+/** A schedule that is deleted and put again: it finds its instants free. */
+export const BORN_AGAIN: SmallScenario = { name: "a schedule put again", behaviour: { ms: 500 }, bornAgain: true };
 
 /** A fault at one exchange. */
 export interface Planned {
@@ -90,9 +107,11 @@ export async function playSmall(scenario: SmallScenario, planned: readonly Plann
     streams: { batchSize: 10, lagMs: () => 400, retryMs: 2_000, triesMax: 50, repeats: () => false },
     sweepEveryMs: HEALED_WITHIN_MS * 10,
   });
-  world.store.putItem(definitionOf(scenario));
+  world.store.putItem(definitionOf("small", scenario.behaviour, scenario.queue));
+  if (scenario.neighbour) world.store.putItem(definitionOf("neighbour", scenario.neighbour));
+  if (scenario.bornAgain) deleteAndPutAgain(world, scenario);
   platform.start();
-  world.dueBefore = instant(START + 2 * DUE_AFTER_MS);
+  world.dueBefore = instant(START + DUE_AFTER_MS + SETTLED_MS + STEP_MS);
   const broken = () => world.violation !== undefined;
   await world.kernel.run(START + 3 * DUE_AFTER_MS, broken);
   while (!broken() && !world.isQuiet(platform) && world.kernel.now < START + HEALED_WITHIN_MS)
@@ -102,12 +121,18 @@ export async function playSmall(scenario: SmallScenario, planned: readonly Plann
   return { points, violation: world.violation, report: world.violation && report(world, 1, world.violation) };
 }
 
+function deleteAndPutAgain(world: World, { behaviour }: SmallScenario): void {
+  world.kernel.at(START + DUE_AFTER_MS / 2, () => void world.store.schedules.remove("small"));
+  world.kernel.at(START + (DUE_AFTER_MS * 3) / 4, () => world.store.putItem(definitionOf("small", behaviour)));
+}
+
 /** Fires hourly, and once in the time that is watched. */
-const definitionOf = ({ behaviour }: SmallScenario): ScheduleItem => ({
-  scheduleId: "small",
+const definitionOf = (scheduleId: string, behaviour: Behaviour, queue = "default"): ScheduleItem => ({
+  scheduleId,
   rate: "60 minutes",
   startAt: new Date(START - 300 + DUE_AFTER_MS).toISOString(),
   job: JOB,
+  queue,
   payload: behaviour,
   retry: { maxAttempts: 4, baseDelaySeconds: 1, jitter: false },
   effects: "fenced",
