@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { SEND_TRIES } from "../../../lib/adapters/sqs/send-batch.ts";
 import { plusMs, toIso } from "../../../lib/core/instant.ts";
 import { LEASES } from "../../../lib/core/lease.ts";
 import type { FaultEngines } from "../../support/faults/engines.ts";
-import { isMeant } from "../../support/faults/proxy.ts";
+import { type Intercept, isMeant } from "../../support/faults/proxy.ts";
 import { type FaultWorld, newFaultWorld } from "../../support/faults/world.ts";
 
 /** A one-shot that is due `inMs` from now. */
@@ -61,6 +62,31 @@ export function dispatcherFaults(engines: () => FaultEngines): void {
       expect(row).toMatchObject({ attempts: 1, fencingToken: 1 });
       await world.queue.drained();
       expect(world.starts("sent")).toHaveLength(1);
+    });
+  });
+
+  describe.concurrent("a dispatcher that gets no answer to any try of a send", () => {
+    it("leaves the attempt to its lease and sends the same one again, which SQS swallows", async ({
+      onTestFinished,
+    }) => {
+      const world = await newFaultWorld(engines());
+      onTestFinished(() => world.close());
+      const key = await putOneShot(world, "in-doubt");
+      const lost: Intercept = async (_, forward) => {
+        await forward();
+        return "lost";
+      };
+      world.sqs.intercept(SEND, lost, SEND_TRIES);
+      world.startDispatcher();
+      await world.sqs.exchanges.atLeast(SEND_TRIES, ({ status }) => status === undefined);
+
+      world.advance(PAST_CLAIM_LEASE_MS);
+      await world.sqs.exchanges.first(({ status }) => status === 200);
+      world.startConsumer();
+      const row = await world.until(key, ({ status }) => status === "SUCCEEDED");
+      expect(row).toMatchObject({ attempts: 1, fencingToken: 1 });
+      await world.queue.drained();
+      expect(world.starts("in-doubt")).toHaveLength(1);
     });
   });
 
