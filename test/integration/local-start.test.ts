@@ -8,6 +8,7 @@ import { createInterface, type Interface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { synthesizedTemplate } from "../../lib/local/template/synthesize.ts";
+import { processesWith } from "../support/faults/system-processes.ts";
 
 const PROJECT_DIR = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -80,6 +81,8 @@ describe("npm start", () => {
     expect(lines.at(-1)).toMatch(/^\d+ s: \d+ succeeded, 1 dead-lettered; median .* late, 99% within .*$/);
     for (const engine of ["DynamoDB", "SQS"])
       expect(await refuses(endpointOf(await line(`${engine} `, "http://")))).toBe(true);
+    const { port } = new URL(endpointOf(await line("DynamoDB ", "http://")));
+    expect(await processesWith(`-port ${port}`)).toEqual([]);
   });
 
   it("starts with the user's schedules and jobs, and ends by itself", async () => {
