@@ -42,10 +42,10 @@ export function toPlain(value: AttributeValue): unknown {
   return new ForeignValue("a binary", value);
 }
 
-/** The attributes of `item` as plain JavaScript. */
-export function plainItem(item: Item): Record<string, unknown> {
+/** The attributes of `item` as plain JavaScript. The SDK loses the value of one named `__proto__`: it is left out. */
+export function plainItem(item: Readonly<Record<string, AttributeValue | undefined>>): Record<string, unknown> {
   const plain: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(item)) put(plain, name, toPlain(value));
+  for (const [name, value] of Object.entries(item)) if (value !== undefined) put(plain, name, toPlain(value));
   return plain;
 }
 

@@ -46,8 +46,11 @@ export function toShardRecord(read: StreamRecord, streamArn: string, notBefore: 
 const creationSeconds = (stated: Date, notBefore: number | undefined): number =>
   Math.floor(Math.max(stated.getTime(), notBefore ?? 0) / 1_000);
 
-const toEventImage = (image: Record<string, AttributeValue>): Record<string, EventValue> =>
-  Object.fromEntries(Object.entries(image).map(([name, value]) => [name, toEventValue(value)]));
+/** The SDK loses the value of an attribute named `__proto__`: what is left of it is left out, as a store's own read does. */
+const toEventImage = (image: Record<string, AttributeValue | undefined>): Record<string, EventValue> =>
+  Object.fromEntries(
+    Object.entries(image).flatMap(([name, value]) => (value === undefined ? [] : [[name, toEventValue(value)]])),
+  );
 
 function toEventValue(value: AttributeValue): EventValue {
   if (value.S !== undefined) return { S: value.S };

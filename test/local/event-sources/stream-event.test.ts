@@ -19,6 +19,13 @@ const read = {
 };
 
 describe("a stream record", () => {
+  it("with an attribute whose value the SDK lost comes through without it", () => {
+    const NewImage = { kept: { S: "x" } };
+    Reflect.defineProperty(NewImage, "__proto__", { value: undefined, enumerable: true });
+    const { record } = toShardRecord({ ...read, dynamodb: { ...read.dynamodb, NewImage } }, "arn:stream", undefined);
+    expect(record.dynamodb?.NewImage).toEqual({ kept: { S: "x" } });
+  });
+
   it("reaches the function in Lambda's form: seconds, and binary in base64", () => {
     expect(toShardRecord(read, "arn:stream", undefined)).toEqual({
       sequenceNumber: "7",
