@@ -22,7 +22,7 @@ const TIMINGS = ["cron", "rate", "at"];
 
 /**
  * A definition with `attribute=value` assignments applied, and the attributes in `unset` gone. `retry.maxAttempts=5` reaches
- * into a map. Values of attributes that are no text are read as JSON, and are text where they are none. Throws `UsageError`.
+ * into a map. Values of attributes that are no text are read as JSON, and are text where they are none and do not begin like it. Throws `UsageError`.
  */
 export function applyAssignments(
   definition: Readonly<Record<string, unknown>>,
@@ -73,7 +73,9 @@ const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
 function jsonOrText(text: string): unknown {
   try {
     return JSON.parse(text);
-  } catch {
+  } catch (error) {
+    // A payload that was cut short or quoted wrongly must not become a text without a word.
+    if (/^\s*[{["]/.test(text)) throw new UsageError(`a value that begins like JSON must be JSON: ${String(error)}`);
     // `misfire.policy=skip` is no JSON and needs no quotes; what the attribute does not take, the check names.
     return text;
   }

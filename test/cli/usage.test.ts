@@ -18,6 +18,7 @@ describe("the command line", () => {
     ["schedule set hourly"],
     ["schedule set hourly cron"],
     ["schedule set hourly nonsense=1"],
+    ["schedule set hourly payload={"],
     ["schedule set hourly scheduleId=other"],
     ["schedule pause"],
     ["schedule pause hourly --all"],
