@@ -1,7 +1,7 @@
 import { DEAD_LETTER_QUEUE } from "../../../lib/app/ports.ts";
 import { isTerminal } from "../../../lib/core/occurrence.ts";
 import type { Process } from "../world/process.ts";
-import { type Finding, finding, type InvariantOf, isDeath, isHeadRow, moved } from "./invariant.ts";
+import { type Finding, finding, type InvariantOf, isDeath, isHeadRow, mayWaitForEver, moved } from "./invariant.ts";
 
 /** How long after the last fault a row may still be under way: the queue's lease is the longest of all waits. */
 export const HEALED_WITHIN_MS = 90 * 60_000;
@@ -16,7 +16,7 @@ export const everyRunEnds: InvariantOf = () => ({
       if (row.dueAt === undefined) return [finding(key, `it is ${row.status} and never falls due`)];
       const overdueMs = world.kernel.now - Math.max(row.dueAt, row.createdAt);
       const settling = world.dueBefore === undefined || row.scheduledFor >= world.dueBefore;
-      if (isHeadRow(row) && overdueMs < 0) return [];
+      if ((isHeadRow(row) || mayWaitForEver(row)) && overdueMs < 0) return [];
       return settling && overdueMs < 60_000
         ? []
         : [finding(key, `it is ${row.status}, overdue by ${overdueMs} ms, for good`)];

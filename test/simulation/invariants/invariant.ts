@@ -63,3 +63,10 @@ export const isDeath = ({ old, new: row }: Moved): boolean =>
 /** A row that carries its schedule's chain on: of the chain itself, and never claimed. */
 export const isHeadRow = ({ status, kind, fencingToken }: Occurrence): boolean =>
   status === "PENDING" && kind === "scheduled" && fencingToken === 0;
+
+/**
+ * A row that is no head and waits for its turn behind a schedule whose firings replace one another faster than they end:
+ * such a schedule gives it none.
+ */
+export const mayWaitForEver = ({ status, fencingToken, overlap }: Occurrence): boolean =>
+  status === "PENDING" && fencingToken === 0 && overlap === "replace";

@@ -51,6 +51,7 @@ export class IndexView {
     }
     const at = Math.max(now + lagMs, after);
     this.#arriving.set(key, at);
+    if (lagMs > 0) this.#world.tell({ type: "fault", kind: "stale-index", where: key }, undefined);
     this.#world.kernel.at(at, () => this.#arrive(key, row));
   }
 

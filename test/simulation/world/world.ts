@@ -5,7 +5,7 @@ import { DEAD_LETTER_QUEUE } from "../../../lib/app/ports.ts";
 import type { Instant } from "../../../lib/core/instant.ts";
 import { isTerminal, type Occurrence } from "../../../lib/core/occurrence.ts";
 import type { FaultPlan } from "../faults/plan.ts";
-import type { Finding, Invariant, Violation } from "../invariants/invariant.ts";
+import { type Finding, type Invariant, isHeadRow, mayWaitForEver, type Violation } from "../invariants/invariant.ts";
 import type { Fact, Seen } from "./facts.ts";
 import { IndexView } from "./index-view.ts";
 import { Kernel } from "./kernel.ts";
@@ -167,7 +167,7 @@ export class World {
       [...this.#rows.values()].every(
         (row) =>
           isTerminal(row.status) ||
-          ((row.dueAt ?? 0) > this.kernel.now && row.fencingToken === 0) ||
+          ((row.dueAt ?? 0) > this.kernel.now && (isHeadRow(row) || mayWaitForEver(row))) ||
           row.scheduledFor >= before,
       )
     );
