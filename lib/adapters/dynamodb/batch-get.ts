@@ -2,10 +2,11 @@ import { BatchGetItemCommand } from "@aws-sdk/client-dynamodb";
 import { MalformedRowError, StoreError } from "../../app/errors.ts";
 import type { ReadVerdict } from "../../app/ports.ts";
 import { pause } from "../../runtime/pause.ts";
+import { mapBounded } from "../bounded.ts";
 import type { Item } from "./attribute-value.ts";
+import { chunked } from "./chunks.ts";
 import type { Mapped } from "./mapping.ts";
 import { storeError } from "./outcome.ts";
-import { chunked, inParallel } from "./parallel.ts";
 import { DEFAULT_CONCURRENCY, type DynamoDbStoreOptions } from "./settings.ts";
 
 /** Keys in one request (Amazon DynamoDB API Reference, BatchGetItem: "as many as 100 items"). */
@@ -34,7 +35,7 @@ export async function batchGet<Key, Row>(
 ): Promise<ReadVerdict<Row>[]> {
   const wanted = keys.map(plan.attributesOf);
   const distinct = new Map(wanted.map((key) => [plan.textOf(key), key]));
-  const verdicts = await inParallel(
+  const verdicts = await mapBounded(
     chunked([...distinct.values()], GET_BATCH_MAX),
     options.concurrency ?? DEFAULT_CONCURRENCY,
     (chunk) => getChunk(options, plan, chunk),

@@ -4,9 +4,10 @@ import {
   type DynamoDBClient,
 } from "@aws-sdk/client-dynamodb";
 import { StoreError } from "../../app/errors.ts";
+import { mapBounded } from "../bounded.ts";
 import type { Item } from "./attribute-value.ts";
+import { chunked, waves } from "./chunks.ts";
 import { type Negative, requestFailure, statementFailure } from "./outcome.ts";
-import { chunked, inParallel, waves } from "./parallel.ts";
 
 /** Statements in one batch (Amazon DynamoDB API Reference, BatchExecuteStatement: "up to 25"). */
 const STATEMENT_BATCH_MAX = 25;
@@ -33,7 +34,7 @@ export async function executeStatements(
   const answers = new Map<KeyedStatement, StatementAnswer>();
   for (const wave of waves(statements, ({ key }) => key)) {
     const members = wave.flatMap((index) => statements[index] ?? []);
-    await inParallel(chunked(members, STATEMENT_BATCH_MAX), concurrency, async (batch) => {
+    await mapBounded(chunked(members, STATEMENT_BATCH_MAX), concurrency, async (batch) => {
       const batchAnswers = await executeBatch(client, batch);
       for (const [index, statement] of batch.entries()) answers.set(statement, batchAnswers[index] ?? unanswered());
     });
@@ -53,7 +54,7 @@ async function executeBatch(client: DynamoDBClient, batch: readonly KeyedStateme
     const failure = requestFailure(thrown);
     const invalid = thrown instanceof Error && thrown.name === "ValidationException";
     if (failure.kind !== "failed" || !invalid || batch.length === 1) return batch.map(() => failure);
-    const apart = await inParallel(batch, 1, (statement) => executeBatch(client, [statement]));
+    const apart = await mapBounded(batch, 1, (statement) => executeBatch(client, [statement]));
     return apart.flat();
   }
 }

@@ -5,21 +5,6 @@ export function chunked<T>(items: readonly T[], size: number): T[][] {
   return chunks;
 }
 
-/** Runs `work` over `items`, at most `limit` at a time; the results in the items' order. Rejects with the first rejection. */
-export async function inParallel<T, R>(
-  items: readonly T[],
-  limit: number,
-  work: (item: T) => Promise<R>,
-): Promise<R[]> {
-  const results = new Map<number, R>();
-  const remaining = items.entries();
-  const worker = async (): Promise<void> => {
-    for (const [index, item] of remaining) results.set(index, await work(item));
-  };
-  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, worker));
-  return [...results].sort(([left], [right]) => left - right).map(([, result]) => result);
-}
-
 /**
  * Splits `items` so that no wave has a key twice and each key's items keep their order: the first wave has the first item of
  * every key, the second the second. Each entry is an index into `items`.
