@@ -20,6 +20,15 @@ const PROJECT_DIR = fileURLToPath(new URL("../../", import.meta.url));
 /** The operations with which functions write rows and schedules' `status`. */
 const WRITES: ReadonlySet<string> = new Set(["BatchExecuteStatement", "UpdateItem", "TransactWriteItems"]);
 
+/** The longest that {@link startLocalWorld} takes: a server in Java, a synthesis, and everything behind them, on a busy machine. */
+export const START_TIMEOUT_MS = 180_000;
+
+/**
+ * The longest that one test takes. On a machine so busy that answers come too late, a run waits for its lease now and then: a
+ * minute each time.
+ */
+export const BUSY_TIMEOUT_MS = 300_000;
+
 /** The whole scheduler on this machine, as `npm start` runs it, for the tests of one file. */
 export interface LocalWorld {
   readonly scheduler: LocalScheduler;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as z from "zod";
 import { plusMs, toIso } from "../../../lib/core/instant.ts";
-import { type FaultEngines, START_TIMEOUT_MS } from "../../support/faults/engines.ts";
+import { type FaultEngines, SCENARIO_TIMEOUT_MS, START_TIMEOUT_MS } from "../../support/faults/engines.ts";
 import type { Intercept, ProxiedAnswer } from "../../support/faults/proxy.ts";
 import { type FaultWorld, newFaultWorld } from "../../support/faults/world.ts";
 
@@ -56,7 +56,7 @@ export function answerFaults(engines: () => FaultEngines): void {
   }, START_TIMEOUT_MS);
   afterAll(() => world.close());
 
-  describe.concurrent("a batch of ten of which SQS refuses three", () => {
+  describe.concurrent("a batch of ten of which SQS refuses three", { timeout: SCENARIO_TIMEOUT_MS }, () => {
     it("sends the seven, and the three again: nothing is stranded and nothing costs an attempt", async ({
       onTestFinished,
     }) => {
@@ -79,7 +79,7 @@ export function answerFaults(engines: () => FaultEngines): void {
     });
   });
 
-  describe.concurrent("a message that SQS can never take", () => {
+  describe.concurrent("a message that SQS can never take", { timeout: SCENARIO_TIMEOUT_MS }, () => {
     it("fails its run with SQS's reason, and its neighbour goes out", async () => {
       const failure = { Code: "InvalidMessageContents", SenderFault: true };
       world.sqs.intercept({ operation: "SendMessageBatch", mentions: ["never"] }, refusing(["never"], failure));
@@ -94,7 +94,7 @@ export function answerFaults(engines: () => FaultEngines): void {
     });
   });
 
-  describe.concurrent("a claim that DynamoDB throttles", () => {
+  describe.concurrent("a claim that DynamoDB throttles", { timeout: SCENARIO_TIMEOUT_MS }, () => {
     it.each([
       { scheduleId: "throttled-request", answer: throttled },
       {
@@ -113,7 +113,7 @@ export function answerFaults(engines: () => FaultEngines): void {
     });
   });
 
-  describe.concurrent("an answer that is lost after its request took effect", () => {
+  describe.concurrent("an answer that is lost after its request took effect", { timeout: SCENARIO_TIMEOUT_MS }, () => {
     it.each([
       { what: "claim", operation: "BatchExecuteStatement", mentions: ["claimedAt"] },
       { what: "start", operation: "BatchExecuteStatement", mentions: ["startedAt", "RUNNING"] },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { plusMs, toIso } from "../../../lib/core/instant.ts";
 import { LEASES } from "../../../lib/core/lease.ts";
-import type { FaultEngines } from "../../support/faults/engines.ts";
+import { type FaultEngines, SCENARIO_TIMEOUT_MS } from "../../support/faults/engines.ts";
 import type { Report } from "../../support/faults/protocol.ts";
 import { type FaultWorld, isStart, newFaultWorld } from "../../support/faults/world.ts";
 
@@ -51,7 +51,7 @@ function mostAtATime(reports: readonly Report[]): number {
 
 /** What holds of consumers that are killed or stand still. */
 export function consumerFaults(engines: () => FaultEngines): void {
-  describe.concurrent("a consumer that is killed in the middle of jobs", () => {
+  describe.concurrent("a consumer that is killed in the middle of jobs", { timeout: SCENARIO_TIMEOUT_MS }, () => {
     it("costs each of them one attempt; the next ones run alone, so that a killer costs no neighbour another", async ({
       onTestFinished,
     }) => {
@@ -105,7 +105,9 @@ export function consumerFaults(engines: () => FaultEngines): void {
     });
   });
 
-  describe.concurrent("a consumer that stands still beyond lease and visibility", () => {
+  describe.concurrent("a consumer that stands still beyond lease and visibility", {
+    timeout: SCENARIO_TIMEOUT_MS,
+  }, () => {
     it("changes nothing when it goes on: its message is history, its lease lost, its report stale", async ({
       onTestFinished,
     }) => {

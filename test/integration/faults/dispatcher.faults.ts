@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { SEND_TRIES } from "../../../lib/adapters/sqs/send-batch.ts";
 import { plusMs, toIso } from "../../../lib/core/instant.ts";
 import { LEASES } from "../../../lib/core/lease.ts";
-import type { FaultEngines } from "../../support/faults/engines.ts";
+import { type FaultEngines, SCENARIO_TIMEOUT_MS } from "../../support/faults/engines.ts";
 import { type Intercept, isMeant } from "../../support/faults/proxy.ts";
 import { type FaultWorld, newFaultWorld } from "../../support/faults/world.ts";
 
@@ -22,7 +22,7 @@ const LEASE_LEFT_MS = 15_000;
 
 /** What holds of dispatchers that are killed, stand still or have a wrong clock. */
 export function dispatcherFaults(engines: () => FaultEngines): void {
-  describe.concurrent("a dispatcher that is killed", () => {
+  describe.concurrent("a dispatcher that is killed", { timeout: SCENARIO_TIMEOUT_MS }, () => {
     it("between claim and send leaves an attempt that is sent after its lease, and counted once", async ({
       onTestFinished,
     }) => {
@@ -65,7 +65,7 @@ export function dispatcherFaults(engines: () => FaultEngines): void {
     });
   });
 
-  describe.concurrent("a dispatcher that gets no answer to any try of a send", () => {
+  describe.concurrent("a dispatcher that gets no answer to any try of a send", { timeout: SCENARIO_TIMEOUT_MS }, () => {
     it("leaves the attempt to its lease and sends the same one again, which SQS swallows", async ({
       onTestFinished,
     }) => {
@@ -90,7 +90,7 @@ export function dispatcherFaults(engines: () => FaultEngines): void {
     });
   });
 
-  describe.concurrent("a dispatcher that stands still beyond its lease", () => {
+  describe.concurrent("a dispatcher that stands still beyond its lease", { timeout: SCENARIO_TIMEOUT_MS }, () => {
     it("between claim and send changes nothing when it goes on", async ({ onTestFinished }) => {
       const world = await newFaultWorld(engines());
       onTestFinished(() => world.close());
@@ -119,7 +119,7 @@ export function dispatcherFaults(engines: () => FaultEngines): void {
   describe.concurrent.each([
     { aheadMs: 20_000, how: "20 s fast" },
     { aheadMs: -20_000, how: "20 s slow" },
-  ])("a dispatcher whose own clock is $how", ({ aheadMs }) => {
+  ])("a dispatcher whose own clock is $how", { timeout: SCENARIO_TIMEOUT_MS }, ({ aheadMs }) => {
     it("fires when it is time at the store, and takes no lease that still runs there", async ({ onTestFinished }) => {
       const world = await newFaultWorld(engines());
       onTestFinished(() => world.close());

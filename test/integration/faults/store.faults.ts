@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { plusMs, toIso } from "../../../lib/core/instant.ts";
 import { LEASES } from "../../../lib/core/lease.ts";
 import { startDynamoDb } from "../../../lib/local/engines/dynamodb.ts";
-import type { FaultEngines } from "../../support/faults/engines.ts";
+import { type FaultEngines, SCENARIO_TIMEOUT_MS } from "../../support/faults/engines.ts";
 import { processesWith } from "../../support/faults/system-processes.ts";
 import { isStart, newFaultWorld } from "../../support/faults/world.ts";
 
@@ -14,7 +14,7 @@ const BEAT_MS = 3_000;
 
 /** What holds of a store that is killed: its files outlive it. */
 export function storeFaults(engines: () => FaultEngines): void {
-  describe.concurrent("a store that is killed in the middle of its work", () => {
+  describe.concurrent("a store that is killed in the middle of its work", { timeout: SCENARIO_TIMEOUT_MS }, () => {
     it("and started again on its files loses no run, and none is recorded twice", async ({ onTestFinished }) => {
       const dataDir = await mkdtemp(join(tmpdir(), "punctual-killed-"));
       onTestFinished(() => rm(dataDir, { recursive: true }));

@@ -20,6 +20,12 @@ export interface FaultEngines {
 /** The longest that {@link startFaultEngines} takes on a busy machine: a server in Java, a synthesis, a bundle. */
 export const START_TIMEOUT_MS = 180_000;
 
+/**
+ * The longest that one scenario takes. On a machine so busy that answers come too late, a run waits for its lease now and
+ * then: a minute each time.
+ */
+export const SCENARIO_TIMEOUT_MS = 300_000;
+
 /** Starts DynamoDB Local on a free port and makes ready what worlds need. */
 export async function startFaultEngines(): Promise<FaultEngines> {
   const stopping = new AbortController();

@@ -1,24 +1,16 @@
 import { readFile } from "node:fs/promises";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { readDefinitions } from "../../lib/local/definitions.ts";
-import { defaultPolicy, type Entry, type OracleCron, oracleFirings } from "../core/firing/oracle.ts";
-import { type LocalWorld, startLocalWorld } from "../support/local-world.ts";
+import { readDefinitions } from "../../../lib/local/definitions.ts";
+import { defaultPolicy, type Entry, type OracleCron, oracleFirings } from "../../core/firing/oracle.ts";
+import type { LocalWorld } from "../../support/local-world.ts";
 
-const FILE = new URL("../cases/real-world.json", import.meta.url).pathname;
-/** A server in Java, a synthesis, and everything behind them, on a busy machine. */
-const START_TIMEOUT_MS = 180_000;
+const FILE = new URL("../../cases/real-world.json", import.meta.url).pathname;
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
 const cases = z.array(z.object({ scheduleId: z.string(), cron: z.string(), timezone: z.string().default("UTC") }));
 const active = z.object({ state: z.literal("ACTIVE"), since: z.iso.datetime() });
-
-let world: LocalWorld;
-beforeAll(async () => {
-  world = await startLocalWorld();
-}, START_TIMEOUT_MS);
-afterAll(() => world.close());
 
 const MONTHS = ["JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC"];
 const WEEKDAYS = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
@@ -64,21 +56,27 @@ function nextByOracle(expression: string, timezone: string, afterMs: number): st
   return undefined;
 }
 
-it("takes thirty schedules out of public repositories in one go, and each waits for the right instant", async () => {
-  const schedules = cases.parse(JSON.parse(await readFile(FILE, "utf8")));
-  expect(schedules).toHaveLength(30);
-  await world.scheduler.put(await readDefinitions(FILE));
-  const standing = await Promise.all(
-    schedules.map(async ({ scheduleId, cron, timezone }) => {
-      const { since } = await world.untilWritten(async () => {
-        const status = active.safeParse((await world.item(scheduleId))?.["status"]);
-        return status.success ? status.data : undefined;
-      });
-      const [first] = await world.history(scheduleId);
-      return { scheduleId, firing: first?.firing, expected: nextByOracle(cron, timezone, Date.parse(since)) };
-    }),
-  );
-  expect(standing.map(({ scheduleId, firing }) => ({ scheduleId, firing }))).toEqual(
-    standing.map(({ scheduleId, expected }) => ({ scheduleId, firing: expected })),
-  );
-});
+/** What becomes of schedules as people have them. */
+export function realWorldSchedules(worldOf: () => LocalWorld): void {
+  describe.concurrent("thirty schedules out of public repositories", () => {
+    it("are all taken in one go, and each waits for the right instant", async () => {
+      const world = worldOf();
+      const schedules = cases.parse(JSON.parse(await readFile(FILE, "utf8")));
+      expect(schedules).toHaveLength(30);
+      await world.scheduler.put(await readDefinitions(FILE));
+      const standing = await Promise.all(
+        schedules.map(async ({ scheduleId, cron, timezone }) => {
+          const { since } = await world.untilWritten(async () => {
+            const status = active.safeParse((await world.item(scheduleId))?.["status"]);
+            return status.success ? status.data : undefined;
+          });
+          const [first] = await world.history(scheduleId);
+          return { scheduleId, firing: first?.firing, expected: nextByOracle(cron, timezone, Date.parse(since)) };
+        }),
+      );
+      expect(standing.map(({ scheduleId, firing }) => ({ scheduleId, firing }))).toEqual(
+        standing.map(({ scheduleId, expected }) => ({ scheduleId, firing: expected })),
+      );
+    });
+  });
+}
