@@ -8,7 +8,7 @@ import {
 } from "aws-cdk-lib/aws-lambda";
 import { SqsDlq, SqsEventSource } from "aws-cdk-lib/aws-lambda-event-sources";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
-import { OCCURRENCE_STATUSES, type OccurrenceStatus, TERMINAL_STATUSES } from "../core/occurrence.ts";
+import { type OccurrenceStatus, TERMINAL_STATUSES, UNFINISHED_STATUSES } from "../core/occurrence.ts";
 import type { OptionalAnnouncement } from "../runtime/env.ts";
 import type { Functions } from "./functions.ts";
 
@@ -80,10 +80,9 @@ function readStream(
  */
 function announcedChanges(announce: readonly OptionalAnnouncement[]): readonly Record<string, unknown>[] {
   const ends = TERMINAL_STATUSES.filter((status) => status !== "SUCCEEDED" || announce.includes("succeeded"));
-  const unfinished = OCCURRENCE_STATUSES.filter((status) => !TERMINAL_STATUSES.some((end) => end === status));
   return [
     { eventName: ["INSERT"], dynamodb: { NewImage: statusIn(ends) } },
-    became(unfinished, ends),
+    became(UNFINISHED_STATUSES, ends),
     ...(announce.includes("started") ? [became(["DISPATCHED"], ["RUNNING"])] : []),
     ...(announce.includes("retrying") ? [became(["RUNNING"], ["RETRYING"])] : []),
   ];

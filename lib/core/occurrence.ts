@@ -19,6 +19,9 @@ export type OccurrenceStatus = (typeof OCCURRENCE_STATUSES)[number];
 export const TERMINAL_STATUSES = ["SUCCEEDED", "FAILED", "DEAD_LETTERED", "SKIPPED", "CANCELLED"] as const;
 export type TerminalStatus = (typeof TERMINAL_STATUSES)[number];
 
+/** The states of a run that is not over. */
+export const UNFINISHED_STATUSES = ["PENDING", "DISPATCHED", "RUNNING", "RETRYING"] as const;
+
 /** Whether `status` is one of {@link TERMINAL_STATUSES}. */
 export const isTerminal = (status: OccurrenceStatus): status is TerminalStatus =>
   TERMINAL_STATUSES.some((terminal) => terminal === status);

@@ -23,6 +23,7 @@ import {
   OUTPUT_MAX_BYTES,
   type RecordedError,
   type SkipReason,
+  UNFINISHED_STATUSES,
 } from "./occurrence.ts";
 import type { ScheduleSnapshot } from "./schedule.ts";
 
@@ -91,7 +92,6 @@ export interface TransitionRule {
 }
 
 const DEAD = ["FAILED", "DEAD_LETTERED"] as const;
-const UNFINISHED = ["PENDING", "DISPATCHED", "RUNNING", "RETRYING"] as const;
 
 /** The machine. An event that meets a row in another state is refused; a state that no rule leaves stays for ever. */
 export const TRANSITIONS = {
@@ -110,7 +110,7 @@ export const TRANSITIONS = {
   skip: { from: ["PENDING"], to: ["SKIPPED"] },
   decide: { from: ["PENDING"], to: ["PENDING"] },
   defer: { from: ["PENDING", "RETRYING", "RUNNING"], to: ["PENDING", "RETRYING", "RUNNING"] },
-  cancel: { from: UNFINISHED, to: ["CANCELLED"] },
+  cancel: { from: UNFINISHED_STATUSES, to: ["CANCELLED"] },
   replay: { from: DEAD, to: ["PENDING"] },
   backfill: { from: ["SKIPPED"], to: ["PENDING"] },
   discard: { from: DEAD, to: DEAD },

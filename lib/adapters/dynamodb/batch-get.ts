@@ -1,8 +1,8 @@
 import { BatchGetItemCommand } from "@aws-sdk/client-dynamodb";
+import { mapBounded } from "../../app/bounded.ts";
 import { MalformedRowError, StoreError } from "../../app/errors.ts";
 import type { ReadVerdict } from "../../app/ports.ts";
 import { pause } from "../../runtime/pause.ts";
-import { mapBounded } from "../bounded.ts";
 import type { Item } from "./attribute-value.ts";
 import { chunked } from "./chunks.ts";
 import type { Mapped } from "./mapping.ts";

@@ -3,8 +3,8 @@ import {
   type BatchStatementRequest,
   type DynamoDBClient,
 } from "@aws-sdk/client-dynamodb";
+import { mapBounded } from "../../app/bounded.ts";
 import { StoreError } from "../../app/errors.ts";
-import { mapBounded } from "../bounded.ts";
 import type { Item } from "./attribute-value.ts";
 import { chunked, waves } from "./chunks.ts";
 import { type Negative, requestFailure, statementFailure } from "./outcome.ts";

@@ -1,9 +1,9 @@
 import { type EventBridgeClient, PutEventsCommand, type PutEventsRequestEntry } from "@aws-sdk/client-eventbridge";
+import { mapBounded } from "../../app/bounded.ts";
 import type { Announcement, EventBus } from "../../app/ports.ts";
 import { PunctualError } from "../../core/errors.ts";
 import { recordedError } from "../../core/recorded-error.ts";
 import { batched, type Sized } from "../batched.ts";
-import { mapBounded } from "../bounded.ts";
 
 /** The most entries of one PutEvents request (Amazon EventBridge User Guide, "Amazon EventBridge quotas"). */
 const EVENTS_BATCH_MAX = 10;

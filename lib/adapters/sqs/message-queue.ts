@@ -1,7 +1,7 @@
 import type { SQSClient } from "@aws-sdk/client-sqs";
+import { mapBounded } from "../../app/bounded.ts";
 import { DEAD_LETTER_QUEUE, type MessageQueue, type OutgoingMessage, type SendVerdict } from "../../app/ports.ts";
 import { batched } from "../batched.ts";
-import { mapBounded } from "../bounded.ts";
 import { SQS_BATCH_MAX, SQS_SIZE_MAX_BYTES } from "./limits.ts";
 import { type Outgoing, outgoing } from "./outgoing.ts";
 import { tooLarge, unknownQueue } from "./rejections.ts";

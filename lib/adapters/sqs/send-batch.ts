@@ -1,8 +1,8 @@
 import { SendMessageBatchCommand, type SendMessageBatchCommandOutput, type SQSClient } from "@aws-sdk/client-sqs";
+import { mapBounded } from "../../app/bounded.ts";
 import type { SendVerdict } from "../../app/ports.ts";
 import { PunctualError } from "../../core/errors.ts";
 import { recordedError } from "../../core/recorded-error.ts";
-import { mapBounded } from "../bounded.ts";
 import { entryFault, type Fault, requestFault } from "./faults.ts";
 import { SQS_BATCH_MAX } from "./limits.ts";
 import type { Outgoing } from "./outgoing.ts";

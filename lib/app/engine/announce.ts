@@ -8,7 +8,7 @@ import { formatKey, type Occurrence } from "../../core/occurrence.ts";
 import { DEAD_LETTER_QUEUE, type EventBus, type OutgoingMessage } from "../ports.ts";
 import type { Engine } from "./engine.ts";
 import { pauseAfterDeadLetters } from "./pause-after-dead-letters.ts";
-import { writeSettled } from "./settle.ts";
+import { settleable, writeSettled } from "./settle.ts";
 
 /** A change of a row, as its stream told it. */
 export interface RowChange {
@@ -101,11 +101,9 @@ async function writeReceipts(engine: Engine, rows: readonly Occurrence[]): Promi
   const announcedAt = engine.clock.now();
   await writeSettled(
     engine,
-    rows.map((row) => ({
-      key: { scheduleId: row.scheduleId, firing: row.firing },
-      guard: [statusIs(row.status), tokenIs(row.fencingToken)],
-      change: { set: { announcedAt } },
-      isMine: (seen: Occurrence) => seen.announcedAt === announcedAt,
-    })),
+    rows.map((row) => {
+      const guard = [statusIs(row.status), tokenIs(row.fencingToken)];
+      return settleable(row, { guard, change: { set: { announcedAt } } }, (seen) => seen.announcedAt === announcedAt);
+    }),
   );
 }

@@ -1,15 +1,14 @@
 import { isDeadLetter } from "../../core/announcement.ts";
-import { isTerminal, type Occurrence, type OccurrenceStatus } from "../../core/occurrence.ts";
+import { isTerminal, type Occurrence, type OccurrenceStatus, UNFINISHED_STATUSES } from "../../core/occurrence.ts";
 import type { ScheduleResult, ScheduleState } from "../../core/schedule.ts";
 import type { ScheduleItem } from "../ports.ts";
 import type { Engine } from "./engine.ts";
-import { UNFINISHED } from "./remove-deleted.ts";
 
 /** Rows read at a time, and how often, to see that nothing of a schedule is open: with more, the next sweep looks again. */
 const PAGE = 200;
 const PAGES_MAX = 100;
 
-const OPEN: readonly OccurrenceStatus[] = [...UNFINISHED, "FAILED", "DEAD_LETTERED"];
+const OPEN: readonly OccurrenceStatus[] = [...UNFINISHED_STATUSES, "FAILED", "DEAD_LETTERED"];
 
 /**
  * Removes an ended schedule that wants to be gone after its completion, once all its runs are over and no dead letter of it

@@ -5,7 +5,7 @@ import { formatKey, type Occurrence } from "../../core/occurrence.ts";
 import { transition } from "../../core/transition.ts";
 import type { Host } from "../ports.ts";
 import type { Engine } from "./engine.ts";
-import { writeSettled } from "./settle.ts";
+import { settleable, writeSettled } from "./settle.ts";
 
 /** How soon a renewal that got no answer is tried again. */
 const RETRY_RENEWAL_MS = 1_000;
@@ -111,11 +111,8 @@ export class LeaseKeeper {
       this.#engine.settings,
     );
     if (next.kind === "refused") return this.#lose(next.reason);
-    const { scheduleId, firing } = this.#row;
     const isMine = (row: Occurrence) => row.owner === this.#owner && row.status === "RUNNING";
-    const [verdict] = await writeSettled(this.#engine, [
-      { key: { scheduleId, firing }, guard: next.guard, change: next.change, isMine },
-    ]);
+    const [verdict] = await writeSettled(this.#engine, [settleable(this.#row, next, isMine)]);
     if (verdict?.kind === "applied") {
       // A settled answer may show an older renewal's lease: what the row says counts, not what was asked.
       const renewed = verdict.row.leaseUntil === next.change.set.leaseUntil;

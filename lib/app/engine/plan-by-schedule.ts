@@ -3,6 +3,7 @@ import { type DueRow, isHead } from "../../core/occurrence.ts";
 import { parseSchedule } from "../../core/schedule.ts";
 import { type OccurrenceEvent, startDeadline } from "../../core/transition.ts";
 import { carriesCatchUp, catchUpFrom, decideHead, type HeadDecision, type ScheduleReading } from "../../core/visit.ts";
+import { mapBounded } from "../bounded.ts";
 import type { ReadVerdict, ScheduleItem } from "../ports.ts";
 import { ensureHeads, insertCatchUps } from "./chain.ts";
 import type { Engine } from "./engine.ts";
@@ -109,8 +110,7 @@ const SETTLED_AT_ONCE = 16;
  * is paused or disabled does not pass over a row at each of its instants. What this does not get to, the sweep does.
  */
 export async function settleSchedules(engine: Engine, scheduleIds: readonly string[]): Promise<void> {
-  for (let start = 0; start < scheduleIds.length; start += SETTLED_AT_ONCE)
-    await Promise.all(scheduleIds.slice(start, start + SETTLED_AT_ONCE).map((id) => settleSchedule(engine, id)));
+  await mapBounded(scheduleIds, SETTLED_AT_ONCE, (scheduleId) => settleSchedule(engine, scheduleId));
 }
 
 async function settleSchedule(engine: Engine, scheduleId: string): Promise<void> {

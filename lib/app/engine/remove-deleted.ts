@@ -1,9 +1,9 @@
-import { isHead, type Occurrence, type OccurrenceStatus } from "../../core/occurrence.ts";
+import { isHead, type Occurrence, UNFINISHED_STATUSES } from "../../core/occurrence.ts";
 import { transition } from "../../core/transition.ts";
 import type { WriteVerdict } from "../ports.ts";
 import type { Engine } from "./engine.ts";
 import { type Heads, isBeforeItsInstant } from "./heads.ts";
-import { writeSettled } from "./settle.ts";
+import { settleable, writeSettled } from "./settle.ts";
 
 /**
  * Rows read at a time, and how often, to cancel what a deleted schedule left unfinished: of a schedule that fired every
@@ -11,9 +11,6 @@ import { writeSettled } from "./settle.ts";
  */
 const CANCEL_PAGE = 200;
 const CANCEL_PAGES_MAX = 500;
-
-/** The states of a run that is not over. */
-export const UNFINISHED: readonly OccurrenceStatus[] = ["PENDING", "DISPATCHED", "RUNNING", "RETRYING"];
 
 /** A deleted schedule's future heads are removed, so that one put again finds its instants free; all else unfinished is cancelled. */
 export async function removeDeleted(
@@ -32,7 +29,7 @@ export async function removeDeleted(
       scheduleId,
       newestFirst: true,
       limit: CANCEL_PAGE,
-      statuses: UNFINISHED,
+      statuses: UNFINISHED_STATUSES,
       ...(cursor !== undefined && { cursor }),
     });
     const verdicts = await cancelRows(engine, read.rows);
@@ -59,8 +56,7 @@ async function cancelRows(engine: Engine, rows: readonly Occurrence[]): Promise<
   const writes = rows.flatMap((row) => {
     const next = transition(row, { type: "cancel" }, engine.clock.now(), engine.settings);
     if (next.kind === "refused" || isHead(row) || isOut(row)) return [];
-    const key = { scheduleId: row.scheduleId, firing: row.firing };
-    return [{ key, guard: next.guard, change: next.change, isMine: (now: Occurrence) => now.status === "CANCELLED" }];
+    return [settleable(row, next, ({ status }) => status === "CANCELLED")];
   });
   return writeSettled(engine, writes);
 }

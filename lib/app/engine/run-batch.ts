@@ -2,9 +2,10 @@ import { errorMessage, formatProblems } from "../../core/errors.ts";
 import { decodeMessage, type OccurrenceMessage } from "../../core/message.ts";
 import { formatKey } from "../../core/occurrence.ts";
 import { transition } from "../../core/transition.ts";
+import { mapBounded } from "../bounded.ts";
 import { DEAD_LETTER_QUEUE } from "../ports.ts";
 import { ABORT_GRACE_MS, type Runner, type RunResult, runOccurrence } from "./run-occurrence.ts";
-import { writeSettled } from "./settle.ts";
+import { settleable, writeSettled } from "./settle.ts";
 
 /** What must be left of an invocation beyond a job's timeout: its abort grace, the report, the answer to SQS. */
 export const REPORT_MARGIN_MS = ABORT_GRACE_MS + 4_000;
@@ -99,13 +100,7 @@ async function runDeliveries(
     } else decoded.push({ id: delivery.id, message: body.message });
   }
   const trusted = decoded.filter(({ message }) => !message.suspect);
-  const lanes = Array.from({ length: Math.min(limits.concurrency, trusted.length) }, async (_, lane) => {
-    for (let next = lane; next < trusted.length; next += limits.concurrency) {
-      const item = trusted[next];
-      if (item) await handle(item);
-    }
-  });
-  await Promise.all(lanes);
+  await mapBounded(trusted, limits.concurrency, handle);
   for (const suspect of decoded.filter(({ message }) => message.suspect)) await handle(suspect);
   return { handBack, abandoned };
 }
@@ -166,9 +161,7 @@ async function replayRedriven({ engine }: Runner, message: OccurrenceMessage): P
   if (reading.kind === "missing" || reading.row.fencingToken !== message.fencingToken) return true;
   const next = transition(reading.row, { type: "replay" }, engine.clock.now(), engine.settings);
   if (next.kind === "refused") return true;
-  const [verdict] = await writeSettled(engine, [
-    { key, guard: next.guard, change: next.change, isMine: (row) => row.status === "PENDING" },
-  ]);
+  const [verdict] = await writeSettled(engine, [settleable(key, next, ({ status }) => status === "PENDING")]);
   if (verdict?.kind === "applied") engine.logger.info("a redriven dead letter is replayed", { key: formatKey(key) });
   return verdict?.kind === "applied" || verdict?.kind === "refused";
 }

@@ -7,7 +7,7 @@ import { type OccurrenceEvent, startTransition, transition } from "../../core/tr
 import type { Host } from "../ports.ts";
 import type { Engine } from "./engine.ts";
 import { LeaseKeeper, momentOf } from "./lease-keeper.ts";
-import { writeUntilDecided } from "./settle.ts";
+import { settleable, writeUntilDecided } from "./settle.ts";
 import { bringForward } from "./turns.ts";
 
 /** How long a job whose signal aborted is given to come to an end before it is left behind. */
@@ -182,12 +182,9 @@ async function report(
 ): Promise<Occurrence | "stale"> {
   const next = transition(row, reportOf(engine, row, owner, execution), engine.clock.now(), engine.settings);
   if (next.kind === "refused") return "stale";
-  const verdict = await writeUntilDecided(engine, host, {
-    key: { scheduleId: row.scheduleId, firing: row.firing },
-    guard: next.guard,
-    change: next.change,
-    isMine: ({ log }) => log.some((entry) => entry.token === row.fencingToken && entry.endedAt !== undefined),
-  });
+  const isMine = ({ log }: Occurrence) =>
+    log.some((entry) => entry.token === row.fencingToken && entry.endedAt !== undefined);
+  const verdict = await writeUntilDecided(engine, host, settleable(row, next, isMine));
   if (verdict?.kind !== "applied") return "stale";
   recordOutcome(engine, row, verdict.row, execution);
   return verdict.row;

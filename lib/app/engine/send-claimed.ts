@@ -5,7 +5,7 @@ import { formatKey, type Occurrence } from "../../core/occurrence.ts";
 import { type OccurrenceEvent, transition } from "../../core/transition.ts";
 import type { SendVerdict } from "../ports.ts";
 import type { Engine } from "./engine.ts";
-import { type SettleableWrite, writeSettled } from "./settle.ts";
+import { type SettleableWrite, settleable, writeSettled } from "./settle.ts";
 
 /** A row this dispatcher holds, as its claim left it. `again`: the same attempt was sent before, or may have been. */
 export interface Claimed {
@@ -35,14 +35,9 @@ export async function sendClaimed(engine: Engine, claimed: readonly Claimed[]): 
     if (event === undefined) return [];
     const next = transition(claim.row, event, now, engine.settings);
     if (next.kind === "refused") return [];
-    return [
-      {
-        key: { scheduleId: claim.row.scheduleId, firing: claim.row.firing },
-        guard: next.guard,
-        change: next.change,
-        isMine: (row) => row.status === next.change.set.status && row.fencingToken === claim.row.fencingToken,
-      },
-    ];
+    const isMine = (row: Occurrence) =>
+      row.status === next.change.set.status && row.fencingToken === claim.row.fencingToken;
+    return [settleable(claim.row, next, isMine)];
   });
   await writeSettled(engine, followUps);
 }

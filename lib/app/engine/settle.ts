@@ -1,5 +1,5 @@
 import { errorMessage } from "../../core/errors.ts";
-import type { Occurrence } from "../../core/occurrence.ts";
+import type { Occurrence, OccurrenceKey } from "../../core/occurrence.ts";
 import type { Host, OccurrenceWrite, WriteVerdict } from "../ports.ts";
 import type { Engine } from "./engine.ts";
 
@@ -7,6 +7,13 @@ import type { Engine } from "./engine.ts";
 export interface SettleableWrite extends OccurrenceWrite {
   readonly isMine: (row: Occurrence) => boolean;
 }
+
+/** A transition of `row` as a write that can be settled. */
+export const settleable = (
+  { scheduleId, firing }: OccurrenceKey,
+  { guard, change }: Pick<OccurrenceWrite, "guard" | "change">,
+  isMine: (row: Occurrence) => boolean,
+): SettleableWrite => ({ key: { scheduleId, firing }, guard, change, isMine });
 
 /**
  * Writes, and settles each answer that leaves it open whether the write took effect by reading the row again. What cannot

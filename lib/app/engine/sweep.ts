@@ -1,4 +1,5 @@
 import { errorMessage } from "../../core/errors.ts";
+import { mapBounded } from "../bounded.ts";
 import type { EventBus, ScheduleItem } from "../ports.ts";
 import { announceDeadLetters } from "./announce.ts";
 import type { Engine } from "./engine.ts";
@@ -44,21 +45,18 @@ async function sweepPage(
   schedules: readonly ScheduleItem[],
   totals: { schedules: number; mended: number; failed: number },
 ): Promise<void> {
-  for (let start = 0; start < schedules.length; start += SIDE_BY_SIDE)
-    await Promise.all(
-      schedules.slice(start, start + SIDE_BY_SIDE).map(async ({ scheduleId }) => {
-        totals.schedules += 1;
-        try {
-          const { changed, state } = await reconcile(engine, scheduleId);
-          if (!changed) return;
-          totals.mended += 1;
-          engine.logger.info("the sweep mended a schedule", { scheduleId, state });
-        } catch (error) {
-          totals.failed += 1;
-          engine.logger.warn("the sweep could not reconcile a schedule", { scheduleId, error: errorMessage(error) });
-        }
-      }),
-    );
+  await mapBounded(schedules, SIDE_BY_SIDE, async ({ scheduleId }) => {
+    totals.schedules += 1;
+    try {
+      const { changed, state } = await reconcile(engine, scheduleId);
+      if (!changed) return;
+      totals.mended += 1;
+      engine.logger.info("the sweep mended a schedule", { scheduleId, state });
+    } catch (error) {
+      totals.failed += 1;
+      engine.logger.warn("the sweep could not reconcile a schedule", { scheduleId, error: errorMessage(error) });
+    }
+  });
 }
 
 async function announceForgotten(engine: Engine, bus: EventBus, signal: AbortSignal): Promise<number> {

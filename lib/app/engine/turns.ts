@@ -7,7 +7,7 @@ import { carriesCatchUp } from "../../core/visit.ts";
 import type { Gate, ReadVerdict } from "../ports.ts";
 import { LAST_INSTANT_KEY } from "./chain.ts";
 import type { Engine } from "./engine.ts";
-import { type SettleableWrite, writeSettled } from "./settle.ts";
+import { settleable, writeSettled } from "./settle.ts";
 
 /** Rows of a schedule that are searched in each place for one that waits; one that is not found looks again by itself. */
 const WAITING_ROWS = 50;
@@ -123,10 +123,8 @@ async function cancelHolder(engine: Engine, holder: Occurrence, now: Instant): P
   if (carriesCatchUp(holder)) return;
   const next = transition(holder, { type: "cancel" }, now, engine.settings);
   if (next.kind === "refused") return;
-  const key = { scheduleId: holder.scheduleId, firing: holder.firing };
-  const isMine = (row: Occurrence) => row.status === "CANCELLED";
-  await writeSettled(engine, [{ key, guard: next.guard, change: next.change, isMine }]);
-  engine.logger.info("a run was cancelled: the next firing of its schedule replaces it", { key: formatKey(key) });
+  await writeSettled(engine, [settleable(holder, next, ({ status }) => status === "CANCELLED")]);
+  engine.logger.info("a run was cancelled: the next firing of its schedule replaces it", { key: formatKey(holder) });
 }
 
 /** After the end of a run whose schedule's runs must not overlap: the first row that waits for its turn is due now. */
@@ -147,11 +145,5 @@ export async function bringForward(engine: Engine, ended: Occurrence): Promise<v
   const next = waiting.toSorted(compareTurns)[0];
   const moved = next && transition(next, { type: "defer", dueAt: now }, now, engine.settings);
   if (next === undefined || moved?.kind !== "write") return;
-  const write: SettleableWrite = {
-    key: { scheduleId: next.scheduleId, firing: next.firing },
-    guard: moved.guard,
-    change: moved.change,
-    isMine: (row) => row.dueAt === now,
-  };
-  await writeSettled(engine, [write]);
+  await writeSettled(engine, [settleable(next, moved, ({ dueAt }) => dueAt === now)]);
 }

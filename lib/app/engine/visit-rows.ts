@@ -6,7 +6,7 @@ import { type Visit, visit } from "../../core/visit.ts";
 import type { Engine } from "./engine.ts";
 import { candidateOf, type Decided, decideRows, type Plan, planDecided, settleSchedules } from "./plan-by-schedule.ts";
 import { type Claimed, sendClaimed } from "./send-claimed.ts";
-import { type SettleableWrite, writeSettled } from "./settle.ts";
+import { settleable, writeSettled } from "./settle.ts";
 import { takeTurns } from "./turns.ts";
 
 /** What a visit came to. `moved`: rows that were written; the rest were stale, lost to another, or failed. */
@@ -70,13 +70,7 @@ async function carryOut(engine: Engine, plans: readonly Plan[]): Promise<VisitSu
       engine.logger.debug("a row needs nothing after all", { key: formatKey(plan.row), reason: next.reason });
       return [];
     }
-    const write: SettleableWrite = {
-      key: { scheduleId: plan.row.scheduleId, firing: plan.row.firing },
-      guard: next.guard,
-      change: next.change,
-      isMine: (row) => isOutcomeOf(plan, row),
-    };
-    return [{ plan, write }];
+    return [{ plan, write: settleable(plan.row, next, (row) => isOutcomeOf(plan, row)) }];
   });
   const verdicts = await writeSettled(
     engine,

@@ -1,11 +1,11 @@
 import { InvalidScheduleError } from "../../core/errors.ts";
 import { firesAt } from "../../core/firing/index.ts";
 import { type Instant, plusMs, toIso } from "../../core/instant.ts";
-import { keyAt, newBackfill } from "../../core/new-occurrence.ts";
+import { newBackfill } from "../../core/new-occurrence.ts";
 import { isTerminal, type Occurrence } from "../../core/occurrence.ts";
 import type { Schedule } from "../../core/schedule.ts";
 import { transition } from "../../core/transition.ts";
-import { type SettleableWrite, writeSettled } from "../engine/settle.ts";
+import { type SettleableWrite, settleable, writeSettled } from "../engine/settle.ts";
 import { type BackfillPlan, type BackfillRange, planBackfill, readRows } from "./backfill-plan.ts";
 import { InvalidArgumentError } from "./errors.ts";
 import { type Manager, shardsOf } from "./manager.ts";
@@ -170,11 +170,8 @@ class Run {
     const event = { type: "backfill", refresh: this.#schedule.snapshot } as const;
     const writes = rows.flatMap((row): (SettleableWrite & { at: Instant })[] => {
       const next = transition(row, event, clock.now(), settings);
-      const key = keyAt(row.scheduleId, row.scheduledFor);
-      const isMine = (seen: Occurrence) => seen.status !== "SKIPPED";
-      return next.kind === "refused"
-        ? []
-        : [{ at: row.scheduledFor, key, guard: next.guard, change: next.change, isMine }];
+      if (next.kind === "refused") return [];
+      return [{ at: row.scheduledFor, ...settleable(row, next, ({ status }) => status !== "SKIPPED") }];
     });
     const verdicts = await writeSettled(this.#manager, writes);
     // Refused is what somebody else revived: it is under way all the same.

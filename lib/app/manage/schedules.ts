@@ -1,5 +1,6 @@
 import { errorMessage } from "../../core/errors.ts";
 import { parseSchedule, type ScheduleResult } from "../../core/schedule.ts";
+import { mapBounded } from "../bounded.ts";
 import { StoreError } from "../errors.ts";
 import type { Page, ScheduleItem } from "../ports.ts";
 import { ScheduleNotFoundError } from "./errors.ts";
@@ -36,10 +37,7 @@ export async function putSchedules(
       return { kind: "failed", scheduleId, error };
     }
   };
-  const outcomes: PutOutcome[] = [];
-  for (let start = 0; start < items.length; start += PUTS_AT_ONCE)
-    outcomes.push(...(await Promise.all(items.slice(start, start + PUTS_AT_ONCE).map(putOne))));
-  return outcomes;
+  return mapBounded(items, PUTS_AT_ONCE, putOne);
 }
 
 /** The schedules of these ids, in their order; `undefined` where there is none. Throws `StoreError` when one cannot be read. */

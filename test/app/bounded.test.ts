@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { mapBounded } from "../../lib/adapters/bounded.ts";
+import { mapBounded } from "../../lib/app/bounded.ts";
 
 describe("work in parallel", () => {
   it("runs no more at a time than its limit, and answers in the items' order", async () => {
