@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -69,6 +69,23 @@ describe("DynamoDB Local", () => {
     await expect(startDynamoDb({ port })).rejects.toThrow(
       new LocalEngineError(`port ${port} is in use: end what listens there, or choose another with --dynamodb-port`),
     );
+  });
+
+  it("refuses a data directory that another engine works on", async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), "punctual-claimed-"));
+    onTestFinished(() => rm(dataDir, { recursive: true }));
+    await writeFile(join(dataDir, "engine.pid"), String(process.ppid));
+    await expect(startDynamoDb({ dataDir })).rejects.toThrow(`must not be in use, got one of process ${process.ppid}`);
+  });
+
+  it("takes over a data directory whose engine died, and leaves it free", async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), "punctual-claimed-"));
+    onTestFinished(() => rm(dataDir, { recursive: true }));
+    const dead = spawn(process.execPath, ["-e", ""]);
+    await once(dead, "close");
+    await writeFile(join(dataDir, "engine.pid"), String(dead.pid));
+    await (await startDynamoDb({ dataDir })).close();
+    await expect(readFile(join(dataDir, "engine.pid"))).rejects.toMatchObject({ code: "ENOENT" });
   });
 
   it("says what to install where there is neither Java nor Docker", async () => {

@@ -1,9 +1,10 @@
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { LocalEngineError } from "../errors.ts";
 import { type GuardedChild, spawnGuarded } from "./child.ts";
+import { claimDataDir } from "./data-dir.ts";
 import { dockerAnswers, dockerCommand } from "./docker.ts";
 import { type Engine, LOOPBACK } from "./engine.ts";
 import { findJava, JAVA_MAJOR_MIN } from "./java.ts";
@@ -39,20 +40,22 @@ interface Command {
 /**
  * Starts DynamoDB Local with Java, or with Docker where there is no Java, and resolves once it answers.
  * It offers no choice of the address it listens on: under Java it listens on every interface, under Docker on loopback.
- * Throws {@link LocalEngineError} when the port is taken, when neither Java nor Docker is there, or when it does not start.
+ * Throws {@link LocalEngineError} when the port is taken or the data directory is another engine's, when neither Java nor
+ * Docker is there, or when it does not start.
  */
 export async function startDynamoDb(options: DynamoDbOptions = {}): Promise<Engine> {
   const env = options.env ?? process.env;
   const port = await claimPort(options.port, "--dynamodb-port");
   const dataDir = options.dataDir === undefined ? undefined : resolve(options.dataDir);
-  if (dataDir !== undefined) await mkdir(dataDir, { recursive: true });
   const { kind, description, command, args } = await chooseCommand(port, dataDir, env);
+  const release = dataDir === undefined ? undefined : await claimDataDir(dataDir);
   // It leaves a file with an id of its own in its working directory.
   const cwd = dataDir ?? (await mkdtemp(join(tmpdir(), "punctual-dynamodb-")));
   const child = spawnGuarded(command, args, { env, cwd });
   const close = async (): Promise<void> => {
     await child.close();
-    if (dataDir === undefined) await rm(cwd, { recursive: true, force: true });
+    if (release) await release();
+    else await rm(cwd, { recursive: true, force: true });
   };
   const endpoint = `http://${LOOPBACK}:${port}`;
   try {

@@ -22,15 +22,18 @@ export function frame(state: ViewState, now: Instant, size: Size): string[] {
   const available = Math.max(3, size.rows - 1 - FIXED_LINES);
   const schedules = [...state.schedules.values()]
     .map((line) => ({ line, next: line.problem === undefined ? nextFiringOf(state, line.scheduleId) : undefined }))
-    .sort((left, right) => urgency(left) - urgency(right))
-    .map(({ line, next }) => scheduleColumns(line, next, now));
+    .sort((left, right) => urgency(left) - urgency(right));
   const recent = [...state.recent.values()].reverse().map((row) => runColumns(row, now));
   const deadLetters = [...state.deadLetters.values()].reverse().map((row) => [formatKey(row), ...details(row, now)]);
   const shares = share([schedules.length, deadLetters.length, recent.length], available);
   const lines = [
     title(state, now),
     "",
-    ...section(`SCHEDULES (${schedules.length})`, schedules, shares[0] ?? 0),
+    ...section(
+      `SCHEDULES (${schedules.length})`,
+      wrongFirst(schedules, shares[0] ?? 0).map(({ line, next }) => scheduleColumns(line, next, now)),
+      shares[0] ?? 0,
+    ),
     "",
     ...section(`DEAD LETTERS (${deadLetters.length})`, deadLetters, shares[1] ?? 0),
     "",
@@ -53,9 +56,19 @@ export function latenessWords(latenessMs: readonly number[]): string[] {
   return [`median ${duration(at(0.5))} late, 99% within ${duration(at(0.99))}`];
 }
 
-/** What is wrong first, then what fires soonest, then what does not fire again. */
-const urgency = ({ line, next }: { line: ScheduleLine; next: Instant | undefined }): number =>
-  line.problem === undefined ? (next ?? Number.MAX_VALUE) : -Number.MAX_VALUE;
+/** What fires soonest first, then what does not fire again. */
+const urgency = ({ next }: { next: Instant | undefined }): number => next ?? Number.MAX_VALUE;
+
+/** What is wrong comes first, but takes no more than half of the `lines`: the rest goes on firing meanwhile. */
+function wrongFirst<Listed extends { readonly line: ScheduleLine }>(
+  listed: readonly Listed[],
+  lines: number,
+): Listed[] {
+  const wrong = listed.filter(({ line }) => line.problem !== undefined);
+  const right = listed.filter(({ line }) => line.problem === undefined);
+  const shown = Math.max(Math.floor(lines / 2), lines - right.length);
+  return [...wrong.slice(0, shown), ...right, ...wrong.slice(shown)];
+}
 
 function scheduleColumns(line: ScheduleLine, next: Instant | undefined, now: Instant): string[] {
   const firing = next === undefined ? "no firing ahead" : `next in ${duration(Math.max(0, next - now))}`;

@@ -1,3 +1,4 @@
+import { isDeadLetter } from "../../core/announcement.ts";
 import { type Instant, instant } from "../../core/instant.ts";
 import { formatKey, isHead, isTerminal, type Occurrence, type OccurrenceKey } from "../../core/occurrence.ts";
 
@@ -85,13 +86,14 @@ export function nextFiringOf(state: ViewState, scheduleId: string): Instant | un
   return heads.length === 0 ? undefined : instant(Math.min(...heads));
 }
 
-/** How long after its instant a run's first attempt started, in milliseconds; `undefined` when none has, or its log no longer shows it. */
+/**
+ * How long after its instant a run's first attempt started, in milliseconds; `undefined` when none has, its log no longer
+ * shows it, or it is a backfill of an instant long past or a manual run, which has none.
+ */
 export function startLatenessMs(row: Occurrence): number | undefined {
   const first = row.log[0];
-  return first?.attempt === 1 ? Math.max(0, first.startedAt - row.scheduledFor) : undefined;
+  return row.kind === "scheduled" && first?.attempt === 1 ? Math.max(0, first.startedAt - row.scheduledFor) : undefined;
 }
-
-const isDeadLetter = ({ status }: Occurrence): boolean => status === "DEAD_LETTERED" || status === "FAILED";
 
 function headsOf(heads: Map<string, Map<string, Instant>>, scheduleId: string): Map<string, Instant> {
   const own = heads.get(scheduleId) ?? new Map<string, Instant>();

@@ -26,7 +26,12 @@ const lived = viewOf(
     occurrence("beat", { firing: "2026-11-29T12:00:05.000Z", scheduledFor: noon(5_000) }),
     attempted("beat", { status: "SUCCEEDED" }),
     attempted("flaky", { status: "RETRYING", dueAt: noon(1_800), lastError: { name: "Error", message: "not yet" } }),
-    attempted("doomed", { status: "DEAD_LETTERED", attempts: 3, deadLetterReason: "attempts-exhausted" }),
+    attempted("doomed", {
+      status: "DEAD_LETTERED",
+      attempts: 3,
+      deadLetterReason: "attempts-exhausted",
+      deadLetteredAt: noon(900),
+    }),
   ],
 );
 
@@ -65,7 +70,7 @@ describe("the live view", () => {
     const ids = Array.from({ length: 50 }, (_, index) => `schedule-${index}`);
     const many = viewOf(
       ids.map((id) => schedule(id)),
-      ids.map((id) => attempted(id, { status: "FAILED" })),
+      ids.map((id) => attempted(id, { status: "FAILED", deadLetteredAt: noon() })),
     );
     for (const size of [
       { columns: 40, rows: 24 },
@@ -77,6 +82,13 @@ describe("the live view", () => {
       for (const line of lines) expect(line.length).toBeLessThanOrEqual(size.columns);
     }
     expect(frame(many, noon(), { columns: 80, rows: 24 })).toContain("SCHEDULES (50) (5 shown)");
+  });
+
+  it("shows schedules that fire beside ever so many that are wrong", () => {
+    const wrong = Array.from({ length: 50 }, (_, index) => schedule(`wrong-${index}`, "cron: must be set"));
+    const lines = frame(viewOf([...wrong, schedule("beat")], []), noon(), { columns: 80, rows: 24 });
+    expect(lines.find((line) => line.includes("beat"))).toBeDefined();
+    expect(lines.find((line) => line.includes("wrong-0"))).toBeDefined();
   });
 
   it("keeps what a job throws from moving the cursor", () => {

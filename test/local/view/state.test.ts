@@ -32,19 +32,26 @@ describe("the live view's state", () => {
     expect(state.ended).toEqual(new Map([["SUCCEEDED", 1]]));
   });
 
-  it("keeps a dead letter until it is replayed or its row is gone", () => {
-    const dead = attempted("hourly", { status: "DEAD_LETTERED" });
+  it("keeps a dead letter until it is replayed, discarded, or its row is gone", () => {
+    const dead = attempted("hourly", { status: "DEAD_LETTERED", deadLetteredAt: noon(20) });
     const view = viewOf(dead);
     expect(view.state.deadLetters.size).toBe(1);
     view.removeOccurrence(dead);
     expect(view.state.deadLetters.size).toBe(0);
     expect(viewOf(dead, attempted("hourly", { status: "PENDING", attempts: 0 })).state.deadLetters.size).toBe(0);
+    expect(viewOf(dead, attempted("hourly", { status: "DEAD_LETTERED" })).state.deadLetters.size).toBe(0);
   });
 
   it("notes how late the first attempt started, and later ones not", () => {
     const first = attempted("hourly", { status: "RUNNING" });
     const second = { ...first, log: [...first.log, { token: 2, attempt: 2, startedAt: noon(5_000) }] };
     expect(viewOf(occurrence("hourly"), first, { ...first }, second).state.latenessMs).toEqual([12]);
+  });
+
+  it("counts no backfill of an instant long past as late", () => {
+    const backfill = occurrence("hourly", { kind: "backfill" });
+    const { state } = viewOf(backfill, attempted("hourly", { kind: "backfill", status: "RUNNING" }));
+    expect(state.latenessMs).toEqual([]);
   });
 
   it("remembers a bounded number of runs, the newest", () => {
