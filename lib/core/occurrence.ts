@@ -149,6 +149,8 @@ export interface Occurrence extends DueRow, Omit<ScheduleSnapshot, "retry" | "qu
   readonly deadLetterShard?: number;
   readonly deadLetteredAt?: Instant;
   readonly announcedAt?: Instant;
+  /** The newest attempt, by its token, that was claimed for a queue whose runs are done once SQS has them. */
+  readonly enqueuedToken?: number;
   /** TTL in epoch *seconds* (DynamoDB's unit); only on finished rows that need no one's attention. */
   readonly expiresAtSeconds?: number;
 }
@@ -168,6 +170,17 @@ export function parseKey(text: string): OccurrenceKey | undefined {
 /** A head carries a recurring schedule on: never claimed, of the chain itself. Only heads have successors and pause or edit rules. */
 export const isHead = (row: Pick<DueRow, "status" | "kind" | "fencingToken">): boolean =>
   row.status === "PENDING" && row.kind === "scheduled" && row.fencingToken === 0;
+
+/**
+ * Whether the row's message is on its way to readers that report nothing, and so cannot be taken back. The row says it itself,
+ * since not everybody who asks knows the deployment's queues.
+ */
+export const isHandedOver = ({
+  status,
+  enqueuedToken,
+  fencingToken,
+}: Pick<DueRow, "status" | "fencingToken"> & Partial<Pick<Occurrence, "enqueuedToken">>): boolean =>
+  status === "DISPATCHED" && enqueuedToken === fencingToken;
 
 /** `<OccurrenceId>:<token>`: the name of one attempt. */
 export const attemptId = (occurrenceId: string, fencingToken: number): string => `${occurrenceId}:${fencingToken}`;

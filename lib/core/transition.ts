@@ -16,6 +16,7 @@ import {
   type AttemptLogEntry,
   type DeadLetterReason,
   type DueRow,
+  isHandedOver,
   isHead,
   type MisfireDecision,
   type Occurrence,
@@ -29,10 +30,18 @@ import type { ScheduleSnapshot } from "./schedule.ts";
 
 /** What can happen to an occurrence. Each event carries what its sender knows; `now` is the store's clock. */
 export type OccurrenceEvent =
-  /** A dispatcher takes an attempt. `refresh`: the definition was edited and still fires at this instant. */
-  | { readonly type: "claim"; readonly owner: string; readonly refresh?: ScheduleSnapshot }
+  /**
+   * A dispatcher takes an attempt. `refresh`: the definition was edited and still fires at this instant. `endsEnqueued`: the
+   * queue that it goes to promises no more than delivery.
+   */
+  | {
+      readonly type: "claim";
+      readonly owner: string;
+      readonly refresh?: ScheduleSnapshot;
+      readonly endsEnqueued?: boolean;
+    }
   /** The claim lease ran out and nobody started: send the same attempt once more. */
-  | { readonly type: "claim-again"; readonly owner: string }
+  | { readonly type: "claim-again"; readonly owner: string; readonly endsEnqueued?: boolean }
   /** SQS accepted the second send of an attempt: leave it to the queue. */
   | { readonly type: "queued"; readonly owner: string }
   /** SQS definitely refused the message: the attempt was none. */
@@ -147,7 +156,7 @@ export interface TransitionSettings {
  * token and owner it carries.
  */
 export function transition(
-  row: DueRow & Partial<Pick<Occurrence, "log">>,
+  row: DueRow & Partial<Pick<Occurrence, "log" | "enqueuedToken">>,
   event: OccurrenceEvent,
   now: Instant,
   settings: TransitionSettings,
@@ -159,7 +168,7 @@ export function transition(
     case "claim":
       return claim(row, event, now);
     case "claim-again":
-      return lapsed(row, now) ?? write([...asSeen(row)], { set: held(event.owner, row, now, LEASES.claimLeaseMs) });
+      return lapsed(row, now) ?? write([...asSeen(row)], { set: claimedAgain(row, event, now) });
     case "queued":
       return write(heldBy(row, event.owner), { set: held(event.owner, row, now, LEASES.queueLeaseMs) });
     case "release":
@@ -202,6 +211,7 @@ export function transition(
     case "defer":
       return write(asSeen(row), { set: { dueAt: event.dueAt } });
     case "cancel":
+      if (isHandedOver(row)) return { kind: "refused", reason: HANDED_OVER };
       // `leaseUntil` stays: whoever still runs may do so until then, and a gate must not open before.
       return write(sameHolder(row), {
         ...finished("CANCELLED", now, settings),
@@ -262,6 +272,19 @@ function held(owner: string, row: Pick<DueRow, "firstDueAt" | "startDeadlineSeco
   return { owner, ...leased(now, until - now) };
 }
 
+const claimedAgain = (
+  row: DueRow,
+  { owner, endsEnqueued }: Extract<OccurrenceEvent, { type: "claim-again" }>,
+  now: Instant,
+): Partial<Occurrence> => ({
+  ...held(owner, row, now, LEASES.claimLeaseMs),
+  ...(endsEnqueued && { enqueuedToken: row.fencingToken }),
+});
+
+/** Why a run that went to plain readers cannot be cancelled. */
+const HANDED_OVER =
+  "its queue's readers take messages as they come (completion is enqueued): SQS has this one, or may have, and it cannot be taken back";
+
 /** Refuses while somebody's lease is still running. */
 const lapsed = (row: DueRow, now: Instant): Transition | undefined =>
   row.leaseUntil !== undefined && now < row.leaseUntil
@@ -288,6 +311,7 @@ function claim(row: DueRow, event: Extract<OccurrenceEvent, { type: "claim" }>, 
       ...held(event.owner, { firstDueAt, startDeadlineSeconds }, now, LEASES.claimLeaseMs),
       ...(fresh && snapshotOf(fresh)),
       ...(crashed && { suspect: true }),
+      ...(event.endsEnqueued && { enqueuedToken: row.fencingToken + 1 }),
     },
     add: { attempts: 1, fencingToken: 1 },
   });

@@ -20,7 +20,9 @@ const report = { token: 3, owner: OWNER };
 /** One of each event, with and without its optional parts where they make another write. */
 const EVENTS: readonly OccurrenceEvent[] = [
   { type: "claim", owner: "dispatcher-2" },
+  { type: "claim", owner: "dispatcher-2", endsEnqueued: true },
   { type: "claim-again", owner: "dispatcher-2" },
+  { type: "claim-again", owner: "dispatcher-2", endsEnqueued: true },
   { type: "queued", owner: OWNER },
   { type: "release", owner: OWNER },
   { type: "reject", owner: OWNER, error },
@@ -46,8 +48,9 @@ function rowFor(event: OccurrenceEvent, status: OccurrenceStatus): Occurrence {
   const running = status === "RUNNING" || status === "DISPATCHED";
   const finished = status === "SKIPPED" || status === "FAILED" || status === "DEAD_LETTERED";
   const permanent = event.type === "fail" && event.permanent ? ".permanently" : "";
+  const enqueued = "endsEnqueued" in event ? ".enqueued" : "";
   const { dueAt, ...base } = anOccurrence({
-    scheduleId: `${event.type}${permanent}.from.${status}`,
+    scheduleId: `${event.type}${permanent}${enqueued}.from.${status}`,
     status,
     attempts: 2,
     fencingToken: 3,

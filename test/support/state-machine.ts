@@ -19,7 +19,8 @@ const EVENTS: Readonly<Record<OccurrenceEventType, string>> = {
   skip: "A head is passed over: edited, paused, disabled, deleted, misfired or overlapping.",
   decide: "A head met its misfire policy, and the decision is put on it.",
   defer: "It is not its turn yet.",
-  cancel: "Somebody wants it no more: the token grows, so that whatever still runs cannot report.",
+  cancel:
+    "Somebody wants it no more: the token grows, so that whatever still runs cannot report. Refused where the message went to plain readers of SQS.",
   replay: "Somebody wants a dead letter once more: attempts start at zero, the token is kept.",
   backfill: "Somebody wants a firing that was passed over.",
   discard: "Nobody needs the dead letter any more: it may expire.",

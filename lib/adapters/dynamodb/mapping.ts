@@ -96,6 +96,7 @@ const occurrence: z.ZodType<Occurrence> = z.object({
   deadLetterShard: z.exactOptional(count),
   deadLetteredAt: z.exactOptional(at),
   announcedAt: z.exactOptional(at),
+  enqueuedToken: z.exactOptional(count),
   expiresAtSeconds: z.exactOptional(count),
 });
 

@@ -1,6 +1,6 @@
 import { errorMessage, formatProblems } from "../../core/errors.ts";
 import { type DueRow, isHead } from "../../core/occurrence.ts";
-import { parseSchedule } from "../../core/schedule.ts";
+import { parseSchedule, type ScheduleSnapshot } from "../../core/schedule.ts";
 import { type OccurrenceEvent, startDeadline } from "../../core/transition.ts";
 import { carriesCatchUp, catchUpFrom, decideHead, type HeadDecision, type ScheduleReading } from "../../core/visit.ts";
 import { mapBounded } from "../bounded.ts";
@@ -88,12 +88,23 @@ function planOf(engine: Engine, row: DueRow, decision: HeadDecision): Plan {
       return { row, event: { type: "skip", reason: decision.reason } };
     case "run": {
       if (!isHead(row) && engine.clock.now() >= startDeadline(row)) return { row, event: { type: "never-started" } };
-      const refresh = decision.refresh === undefined ? {} : { refresh: decision.refresh };
-      return { row, event: { type: "claim", owner: engine.newNonce(), ...refresh } };
+      return claimPlan(engine, row, "claim", decision.refresh);
     }
     default:
       return decision satisfies never;
   }
+}
+
+/** A claim that notes on the row whether the queue it goes to promises no more than delivery. */
+export function claimPlan(
+  { newNonce, settings }: Engine,
+  row: DueRow,
+  type: "claim" | "claim-again",
+  refresh?: ScheduleSnapshot,
+): Plan {
+  const endsEnqueued = settings.completedWhenEnqueued.has(refresh?.queue ?? row.queue) && { endsEnqueued: true };
+  const event = { owner: newNonce(), ...endsEnqueued };
+  return { row, event: type === "claim" ? { type, ...event, ...(refresh && { refresh }) } : { type, ...event } };
 }
 
 const stops = ({ row, reading, decision }: Decided): boolean => {

@@ -49,13 +49,11 @@ export async function removeDeleted(
   return { state: "DELETED", changed: future.length + cancelled > 0 };
 }
 
-/** Heads that are due are the dispatcher's to pass over; what a plain reader of SQS may already have cannot be taken back. */
+/** Heads that are due are the dispatcher's to pass over; what was handed over to plain readers of SQS goes on to its end. */
 async function cancelRows(engine: Engine, rows: readonly Occurrence[]): Promise<readonly WriteVerdict[]> {
-  const isOut = (row: Occurrence) =>
-    row.status === "DISPATCHED" && engine.settings.completedWhenEnqueued.has(row.queue);
   const writes = rows.flatMap((row) => {
     const next = transition(row, { type: "cancel" }, engine.clock.now(), engine.settings);
-    if (next.kind === "refused" || isHead(row) || isOut(row)) return [];
+    if (next.kind === "refused" || isHead(row)) return [];
     return [settleable(row, next, ({ status }) => status === "CANCELLED")];
   });
   return writeSettled(engine, writes);

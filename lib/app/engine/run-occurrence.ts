@@ -1,14 +1,14 @@
 import { errorMessage } from "../../core/errors.ts";
 import { type Instant, plusMs } from "../../core/instant.ts";
 import type { OccurrenceMessage } from "../../core/message.ts";
-import { formatKey, isTerminal, type Occurrence, type RecordedError } from "../../core/occurrence.ts";
+import { formatKey, type Occurrence, type RecordedError } from "../../core/occurrence.ts";
 import { retryDelayMs } from "../../core/retry.ts";
 import { type OccurrenceEvent, startTransition, transition } from "../../core/transition.ts";
 import type { Host } from "../ports.ts";
 import type { Engine } from "./engine.ts";
 import { LeaseKeeper, momentOf } from "./lease-keeper.ts";
 import { settleable, writeUntilDecided } from "./settle.ts";
-import { bringForward } from "./turns.ts";
+import { letNextRun } from "./turns.ts";
 
 /** How long a job whose signal aborted is given to come to an end before it is left behind. */
 export const ABORT_GRACE_MS = 1_000;
@@ -188,16 +188,6 @@ async function report(
   if (verdict?.kind !== "applied") return "stale";
   recordOutcome(engine, row, verdict.row, execution);
   return verdict.row;
-}
-
-/** A run that waits for this one's end is due now. Where this fails it looks again by itself, within a minute. */
-async function letNextRun(engine: Engine, ended: Occurrence): Promise<void> {
-  if (!isTerminal(ended.status)) return;
-  try {
-    await bringForward(engine, ended);
-  } catch (error) {
-    engine.logger.warn("a run that waits for its turn could not be brought forward", { error: errorMessage(error) });
-  }
 }
 
 function reportOf(engine: Engine, row: Occurrence, owner: string, execution: Execution): OccurrenceEvent {

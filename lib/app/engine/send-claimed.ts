@@ -1,11 +1,13 @@
 import { errorMessage } from "../../core/errors.ts";
 import { deduplicationId } from "../../core/ids.ts";
 import { encodeMessage, messageOf } from "../../core/message.ts";
-import { formatKey, type Occurrence } from "../../core/occurrence.ts";
+import { formatKey, isHandedOver, type Occurrence } from "../../core/occurrence.ts";
 import { type OccurrenceEvent, transition } from "../../core/transition.ts";
+import { mapBounded } from "../bounded.ts";
 import type { SendVerdict } from "../ports.ts";
 import type { Engine } from "./engine.ts";
 import { type SettleableWrite, settleable, writeSettled } from "./settle.ts";
+import { letNextRun } from "./turns.ts";
 
 /** A row this dispatcher holds, as its claim left it. `again`: the same attempt was sent before, or may have been. */
 export interface Claimed {
@@ -39,8 +41,14 @@ export async function sendClaimed(engine: Engine, claimed: readonly Claimed[]): 
       row.status === next.change.set.status && row.fencingToken === claim.row.fencingToken;
     return [settleable(claim.row, next, isMine)];
   });
-  await writeSettled(engine, followUps);
+  const written = await writeSettled(engine, followUps);
+  // Where a queue promises no more than delivery, this was the end of its runs: whoever waits for one may go on.
+  const ended = written.flatMap((verdict) => (verdict.kind === "applied" ? [verdict.row] : []));
+  await mapBounded(ended, ENDED_AT_ONCE, (row) => letNextRun(engine, row));
 }
+
+/** Ends that are followed up side by side: what comes due next waits meanwhile. */
+const ENDED_AT_ONCE = 16;
 
 /** What follows from SQS's answer. `undefined`: nothing but the claim lease. */
 function followUp(engine: Engine, claim: Claimed, verdict: SendVerdict | undefined): OccurrenceEvent | undefined {
@@ -48,7 +56,7 @@ function followUp(engine: Engine, claim: Claimed, verdict: SendVerdict | undefin
   const fields = { key: formatKey(row), occurrenceId: row.occurrenceId, token: row.fencingToken };
   switch (verdict?.kind) {
     case "accepted":
-      if (engine.settings.completedWhenEnqueued.has(row.queue)) return { type: "enqueued", owner };
+      if (isHandedOver(row)) return { type: "enqueued", owner };
       // Only now is it known that the queue holds the message: a backlog there must not multiply it.
       return again ? { type: "queued", owner } : undefined;
     case "refused":

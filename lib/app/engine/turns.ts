@@ -1,5 +1,6 @@
+import { errorMessage } from "../../core/errors.ts";
 import { type Instant, plusMs } from "../../core/instant.ts";
-import { type DueRow, formatKey, isHead, type Occurrence } from "../../core/occurrence.ts";
+import { type DueRow, formatKey, isHead, isTerminal, type Occurrence } from "../../core/occurrence.ts";
 import { compareTurns, isCatchingUp, TURN_WAIT_MS, type Turn, turnOf } from "../../core/overlap.ts";
 import type { ScheduleSnapshot } from "../../core/schedule.ts";
 import { transition } from "../../core/transition.ts";
@@ -127,9 +128,18 @@ async function cancelHolder(engine: Engine, holder: Occurrence, now: Instant): P
   engine.logger.info("a run was cancelled: the next firing of its schedule replaces it", { key: formatKey(holder) });
 }
 
+/** A run that waits for the end of this one is due now. Where this fails it looks again by itself, within a minute. */
+export async function letNextRun(engine: Engine, ended: Occurrence): Promise<void> {
+  if (!isTerminal(ended.status) || ended.overlap === "allow") return;
+  try {
+    await bringForward(engine, ended);
+  } catch (error) {
+    engine.logger.warn("a run that waits for its turn could not be brought forward", { error: errorMessage(error) });
+  }
+}
+
 /** After the end of a run whose schedule's runs must not overlap: the first row that waits for its turn is due now. */
-export async function bringForward(engine: Engine, ended: Occurrence): Promise<void> {
-  if (ended.overlap === "allow") return;
+async function bringForward(engine: Engine, ended: Occurrence): Promise<void> {
   const query = { scheduleId: ended.scheduleId, limit: WAITING_ROWS, statuses: ["PENDING"] } as const;
   const pages = await Promise.all([
     // What is backfilled or asked for in numbers waits right behind.

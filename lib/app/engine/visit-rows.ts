@@ -4,7 +4,15 @@ import type { Turn } from "../../core/overlap.ts";
 import { transition } from "../../core/transition.ts";
 import { type Visit, visit } from "../../core/visit.ts";
 import type { Engine } from "./engine.ts";
-import { candidateOf, type Decided, decideRows, type Plan, planDecided, settleSchedules } from "./plan-by-schedule.ts";
+import {
+  candidateOf,
+  claimPlan,
+  type Decided,
+  decideRows,
+  type Plan,
+  planDecided,
+  settleSchedules,
+} from "./plan-by-schedule.ts";
 import { type Claimed, sendClaimed } from "./send-claimed.ts";
 import { settleable, writeSettled } from "./settle.ts";
 import { takeTurns } from "./turns.ts";
@@ -44,11 +52,6 @@ export async function visitRows(engine: Engine, rows: readonly DueRow[]): Promis
   await settleSchedules(engine, bySchedule.settled);
   return summary;
 }
-
-const claimPlan = ({ newNonce }: Engine, row: DueRow, type: "claim" | "claim-again"): Plan => ({
-  row,
-  event: { type, owner: newNonce() },
-});
 
 /** What is decided once it is known whose turn it is; nothing for a row that must wait. */
 function inTurn(one: Decided, turns: ReadonlyMap<DueRow, Turn>): Decided[] {

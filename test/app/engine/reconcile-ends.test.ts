@@ -75,7 +75,7 @@ describe("a deletion", () => {
       anOccurrence({ ...at(1), status: "RUNNING" }),
       anOccurrence({ ...at(2), status: "RETRYING" }),
       anOccurrence({ ...at(3), status: "SUCCEEDED" }),
-      anOccurrence({ ...at(4), status: "DISPATCHED", queue: "plain" }),
+      anOccurrence({ ...at(4), status: "DISPATCHED", queue: "plain", enqueuedToken: 1 }),
       newManualRun(schedule, "now", NOON, 1),
     ]);
     await world.engine.schedules.remove("a");

@@ -85,8 +85,8 @@ export const CLAIM_MUTANTS: readonly Mutant[] = [
   {
     name: "queue lease written before SQS accepted",
     file: TRANSITION,
-    find: "held(event.owner, row, now, LEASES.claimLeaseMs) });",
-    replace: "held(event.owner, row, now, LEASES.queueLeaseMs) });",
+    find: "...held(owner, row, now, LEASES.claimLeaseMs),",
+    replace: "...held(owner, row, now, LEASES.queueLeaseMs),",
   },
   {
     name: "a retry sent with the bare id",
@@ -104,8 +104,8 @@ export const CLAIM_MUTANTS: readonly Mutant[] = [
   {
     name: "a claim-again over a live claim lease",
     file: TRANSITION,
-    find: "return lapsed(row, now) ?? write([...asSeen(row)], { set: held(",
-    replace: "return write([statusIs(row.status), tokenIs(row.fencingToken)], { set: held(",
+    find: "return lapsed(row, now) ?? write([...asSeen(row)], { set: claimedAgain(",
+    replace: "return write([statusIs(row.status), tokenIs(row.fencingToken)], { set: claimedAgain(",
     also: [
       {
         file: VISIT,

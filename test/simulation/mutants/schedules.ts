@@ -70,8 +70,8 @@ export const SCHEDULE_MUTANTS: readonly Mutant[] = [
     also: [
       {
         file: "lib/app/engine/remove-deleted.ts",
-        find: 'if (next.kind === "refused" || isHead(row) || isOut(row)) return [];',
-        replace: 'if (next.kind === "refused" || isOut(row)) return [];',
+        find: 'if (next.kind === "refused" || isHead(row)) return [];',
+        replace: 'if (next.kind === "refused") return [];',
       },
     ],
   },
