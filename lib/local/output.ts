@@ -1,5 +1,3 @@
-import { Console } from "node:console";
-import { Writable } from "node:stream";
 import type { Screen } from "./view/screen.ts";
 
 /** Where lines go that people read: below each other on a pipe, above the redrawn view on a terminal. */
@@ -14,22 +12,3 @@ export const createOutput = (write: (text: string) => void, screen: Screen | und
   screen,
   print: (line) => (screen ? screen.print(line) : write(`${line}\n`)),
 });
-
-/** Sends what jobs write with `console` through `output`, where it does not tear the view apart. Answers how to undo it. */
-export function captureConsole(output: Output): () => void {
-  const original = globalThis.console;
-  globalThis.console = new Console({ stdout: lines(output), stderr: lines(output), colorMode: false });
-  return () => {
-    globalThis.console = original;
-  };
-}
-
-/** `Console` writes whole lines. */
-const lines = ({ print }: Output): Writable =>
-  new Writable({
-    decodeStrings: false,
-    write: (chunk: string, _encoding, done) => {
-      print(chunk.replace(/\n$/, ""));
-      done();
-    },
-  });

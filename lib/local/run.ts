@@ -1,17 +1,16 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import stockJobs from "../../functions/jobs.ts";
 import { instant } from "../core/instant.ts";
 import { pause } from "../runtime/pause.ts";
 import { writeAddressFile } from "./address-file.ts";
 import { type Closing, createClosing } from "./closing.ts";
+import { startConsumers } from "./consumer/start.ts";
 import { readDefinitions } from "./definitions.ts";
 import { startEngines } from "./engines/start.ts";
 import { LocalEngineError } from "./errors.ts";
-import { exampleJobs, exampleSchedules } from "./examples.ts";
-import { loadJobs } from "./jobs.ts";
+import { exampleSchedules } from "./examples.ts";
 import type { LocalOptions } from "./options.ts";
-import { captureConsole, type Output } from "./output.ts";
+import type { Output } from "./output.ts";
 import type { LocalScheduler } from "./start.ts";
 import { greeting, summary } from "./summary.ts";
 import { synthesizedTemplate } from "./template/synthesize.ts";
@@ -50,23 +49,23 @@ async function start(options: LocalOptions, output: Output, closing: Closing): P
   const stopping = new AbortController();
   closing.add(() => stopping.abort());
   // What takes long goes first, and all of it side by side.
-  const [engines, template, { startScheduler }, definitions, jobs] = await Promise.all([
+  const program = { examples: options.examples, ...(options.jobs !== undefined && { jobsFile: options.jobs }) };
+  const [engines, template, { startScheduler }, definitions, makeConsumer] = await Promise.all([
     startEngines({ ...options, onBusEvent: () => {} }, closing),
     synthesizedTemplate(PROJECT_DIR, CACHE_DIR, stopping.signal),
     import("./start.ts"),
     options.schedules === undefined ? [] : readDefinitions(options.schedules),
-    options.jobs === undefined ? {} : loadJobs(options.jobs),
+    startConsumers(program, output.print, closing),
   ]);
   const scheduler = await startScheduler({
     engines,
     template,
     closing,
-    jobs: { ...stockJobs, ...(options.examples && exampleJobs), ...jobs },
+    makeConsumer,
     checkpointDir: options.dynamodbEndpoint === undefined ? options.dataDir : CACHE_DIR,
     print: output.print,
     tell: output.screen ? () => {} : output.print,
   });
-  closing.add(captureConsole(output));
   await scheduler.put(definitions);
   await writeAddressFile(scheduler, process.cwd(), closing);
   return scheduler;

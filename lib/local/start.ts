@@ -3,7 +3,6 @@ import type { ScheduleItem, ScheduleStore } from "../app/ports.ts";
 import { InvalidScheduleError } from "../core/errors.ts";
 import { instant } from "../core/instant.ts";
 import { parseSchedule, type ScheduleLimits } from "../core/schedule.ts";
-import type { JobMap } from "../jobs/types.ts";
 import { engineSettings } from "../runtime/create-engine.ts";
 import { readEnvironment, type Settings } from "../runtime/env.ts";
 import { pause } from "../runtime/pause.ts";
@@ -14,7 +13,7 @@ import { LocalEngineError } from "./errors.ts";
 import { fileCheckpoints, memoryCheckpoints } from "./event-sources/checkpoints.ts";
 import { describeProblem, type EngineProblem } from "./event-sources/report.ts";
 import { startEventSources } from "./event-sources/start.ts";
-import { functionNameOf, functionResolver } from "./functions.ts";
+import { functionNameOf, functionResolver, type MakeConsumer } from "./functions.ts";
 import { createLocalLogger } from "./log.ts";
 import type { Running } from "./running.ts";
 import type { Template } from "./template/document.ts";
@@ -30,7 +29,7 @@ export interface StartOptions {
   readonly template: Template;
   /** Ends the scheduler, before what it holds already; runs that do not end within {@link STOP_TIMEOUT_MS} are left to their leases. */
   readonly closing: Closing;
-  readonly jobs: JobMap;
+  readonly makeConsumer: MakeConsumer;
   /** Where a restart finds how far the streams were read, when they outlive this process. */
   readonly checkpointDir: string | undefined;
   /** Takes what jobs log and what goes wrong. */
@@ -86,7 +85,7 @@ export async function startScheduler(options: StartOptions): Promise<LocalSchedu
     watchTable(stack, settings.schedulesTable, feed.onSchedules, work),
   ])
     closing.add(() => watching.stop());
-  const resolveFunction = functionResolver(endpoints, options.jobs, options.print);
+  const resolveFunction = functionResolver(endpoints, options.makeConsumer, options.print);
   const sources = startEventSources(stack, { ...work, resolveFunction });
   closing.add(() => stopWithin(sources, STOP_TIMEOUT_MS, options.print));
   await sources.ready;

@@ -20,6 +20,7 @@ import { startEngines } from "../../lib/local/engines/start.ts";
 import { type LocalScheduler, startScheduler } from "../../lib/local/start.ts";
 import type { Template } from "../../lib/local/template/document.ts";
 import { synthesizedTemplate } from "../../lib/local/template/synthesize.ts";
+import { consumerHere } from "../support/consumer-here.ts";
 
 const PROJECT_DIR = fileURLToPath(new URL("../../", import.meta.url));
 const running = new AbortController();
@@ -73,12 +74,11 @@ async function world(options: { jobs?: JobMap; dataDir?: string; use?: LocalSche
     },
     closing,
   );
-  const allJobs = { ...stockJobs, ...jobs };
   const scheduler = await startScheduler({
     engines,
     template,
     closing,
-    jobs: allJobs,
+    makeConsumer: consumerHere({ ...stockJobs, ...jobs }, tell),
     checkpointDir: dataDir,
     print: tell,
     tell,

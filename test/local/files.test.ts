@@ -2,9 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { PermanentError } from "../../lib/jobs/outcomes.ts";
 import { readDefinitions } from "../../lib/local/definitions.ts";
-import { loadJobs } from "../../lib/local/jobs.ts";
 
 async function fileWith(name: string, text: string): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), "punctual-files-"));
@@ -43,34 +41,6 @@ describe("a file of schedules", () => {
     const path = text === undefined ? "/nowhere/schedules.json" : await fileWith("bad.yaml", text);
     const error = await readDefinitions(path).catch((thrown: unknown) => thrown);
     expect(String(error)).toContain(`--schedules must be a JSON or YAML file of schedules, got ${path}: `);
-    expect(String(error)).toContain(why);
-    expect(String(error)).not.toContain("\n");
-  });
-});
-
-describe("a file of jobs", () => {
-  it("may lie anywhere, and throws the very errors that the consumer knows", async () => {
-    const path = await fileWith(
-      "jobs.ts",
-      `import { PermanentError } from "@punctual/aws/jobs";
-       export default { "give-up": (payload: { why: string }) => { throw new PermanentError(payload.why); } };`,
-    );
-    const job = (await loadJobs(path))["give-up"];
-    if (typeof job !== "function") throw new TypeError("give-up must be a function");
-    const context = new Proxy({}, { get: (_, name) => String(name) });
-    expect(() => Reflect.apply(job, undefined, [{ why: "no such customer" }, context])).toThrow(PermanentError);
-  });
-
-  it.each([
-    ["missing", undefined, "Could not resolve"],
-    ["no TypeScript", "export default {", "Expected identifier but found end of file"],
-    ["without a default export", "export const jobs = {};", "its default export is undefined"],
-    ["a map of something else", "export default { a: 1 };", "a is neither a function nor a schema with a handler"],
-    ["broken at load", "throw new Error('no database');", "no database"],
-  ])("is refused in one line when it is %s", async (_, text, why) => {
-    const path = text === undefined ? "/nowhere/jobs.ts" : await fileWith("jobs.ts", text);
-    const error = await loadJobs(path).catch((thrown: unknown) => thrown);
-    expect(String(error)).toContain("--jobs must be a module whose default export is a map of jobs, got ");
     expect(String(error)).toContain(why);
     expect(String(error)).not.toContain("\n");
   });

@@ -1,20 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createClosing } from "../../lib/local/closing.ts";
 import { createLocalLogger } from "../../lib/local/log.ts";
-import { captureConsole, createOutput } from "../../lib/local/output.ts";
-
-describe("what jobs write with console", () => {
-  it("comes out line by line where the view is not torn by it, until it is given back", () => {
-    const texts: string[] = [];
-    const original = globalThis.console;
-    const release = captureConsole(createOutput((text) => texts.push(text), undefined));
-    console.log("one", { two: 2 });
-    console.error("three\nfour");
-    release();
-    expect(globalThis.console).toBe(original);
-    expect(texts).toEqual(["one { two: 2 }\n", "three\nfour\n"]);
-  });
-});
 
 describe("the functions' log", () => {
   const logged = (name: "consumer" | "dispatcher") => {

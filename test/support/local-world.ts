@@ -13,6 +13,7 @@ import { LOCAL_CREDENTIALS, LOCAL_REGION } from "../../lib/local/engines/clients
 import { startEngines } from "../../lib/local/engines/start.ts";
 import { type LocalScheduler, startScheduler } from "../../lib/local/start.ts";
 import { synthesizedTemplate } from "../../lib/local/template/synthesize.ts";
+import { consumerHere } from "./consumer-here.ts";
 import { startFaultProxy } from "./faults/proxy.ts";
 
 const PROJECT_DIR = fileURLToPath(new URL("../../", import.meta.url));
@@ -61,7 +62,7 @@ export async function startLocalWorld(jobs: JobMap = {}): Promise<LocalWorld> {
     engines: { ...engines, dynamodb: { ...engines.dynamodb, endpoint: proxy.endpoint } },
     template,
     closing,
-    jobs: { ...stockJobs, ...jobs },
+    makeConsumer: consumerHere({ ...stockJobs, ...jobs }),
     checkpointDir: undefined,
     print: () => {},
     tell: () => {},

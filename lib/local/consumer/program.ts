@@ -1,0 +1,78 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { errorMessage } from "../../core/errors.ts";
+import { LocalEngineError } from "../errors.ts";
+
+const LIB = fileURLToPath(new URL("../../", import.meta.url));
+const PROJECT = resolve(LIB, "..");
+
+/** Jobs may bring CommonJS packages, which call `require`; an ES module has none of its own. */
+const REQUIRE_BANNER =
+  'import { createRequire as punctualCreateRequire } from "node:module"; const require = punctualCreateRequire(import.meta.url);';
+
+/** Which jobs a consumer here runs, beside the stock ones. */
+export interface ProgramOptions {
+  readonly examples: boolean;
+  /** A TypeScript or JavaScript module whose default export is a map of jobs; it may lie anywhere. */
+  readonly jobsFile?: string;
+}
+
+/** A consumer with its jobs, as a program that `fork` runs. */
+export interface ConsumerProgram {
+  readonly file: string;
+  remove(): Promise<void>;
+}
+
+/**
+ * Bundles the consumer with its jobs as for a deployment, so that each of its processes starts in a moment.
+ * Throws {@link LocalEngineError} for a jobs file that is missing or does not compile.
+ */
+export async function bundleConsumer({ examples, jobsFile }: ProgramOptions): Promise<ConsumerProgram> {
+  const directory = await mkdtemp(join(tmpdir(), "punctual-consumer-"));
+  const remove = (): Promise<void> => rm(directory, { recursive: true, force: true });
+  const file = join(directory, "consumer.mjs");
+  const modules = [
+    load(join(PROJECT, "functions/jobs.ts"), "default"),
+    ...(examples ? [load(join(LIB, "local/examples.ts"), "exampleJobs")] : []),
+    ...(jobsFile === undefined ? [] : [load(resolve(jobsFile), "default")]),
+  ];
+  const serve = JSON.stringify(join(LIB, "local/consumer/serve.ts"));
+  try {
+    await build({
+      absWorkingDir: PROJECT,
+      stdin: { contents: `import { serve } from ${serve};\nawait serve([${modules.join()}]);`, resolveDir: PROJECT },
+      outfile: file,
+      bundle: true,
+      keepNames: true,
+      format: "esm",
+      platform: "node",
+      target: "node20",
+      sourcemap: "inline",
+      mainFields: ["module", "main"],
+      banner: { js: REQUIRE_BANNER },
+      // Where users' jobs import from, wherever their file lies: their errors must be the very classes that the consumer knows.
+      alias: { "@punctual/aws/jobs": join(LIB, "jobs/index.ts") },
+      logLevel: "silent",
+    });
+    return { file, remove };
+  } catch (error) {
+    await remove();
+    throw jobsFile === undefined ? error : unusableJobs(jobsFile, errorMessage(error), error);
+  }
+}
+
+/** A jobs file that cannot be used, with the first line of why. */
+export function unusableJobs(jobsFile: string, why: string, cause?: unknown): LocalEngineError {
+  const [firstLine] = why.replace(/^Build failed with \d+ errors?:\n/, "").split("\n");
+  return new LocalEngineError(
+    `--jobs must be a module whose default export is a map of jobs, got ${jobsFile}: ${firstLine}`,
+    { cause },
+  );
+}
+
+/** An expression that loads an export of a module when it is called: what fails then can still be told. */
+const load = (path: string, name: string): string =>
+  `() => import(${JSON.stringify(path)}).then((module) => module.${name})`;
