@@ -11,10 +11,23 @@ async function ask(question: string): Promise<boolean> {
   }
 }
 
+/** The first Ctrl-C is the listener's; the next one ends the process as ever. */
+function onInterrupt(listener: () => void): () => void {
+  process.once("SIGINT", listener);
+  return () => process.off("SIGINT", listener);
+}
+
 const { stdin, stdout, stderr, env } = process;
 // `punctual ... | head` closes the pipe when it has seen enough: that is no failure.
 stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit(0);
   throw error;
 });
-process.exitCode = await main(process.argv.slice(2), { stdin, stdout, stderr, env, ...(stdin.isTTY && { ask }) });
+process.exitCode = await main(process.argv.slice(2), {
+  stdin,
+  stdout,
+  stderr,
+  env,
+  onInterrupt,
+  ...(stdin.isTTY && { ask }),
+});

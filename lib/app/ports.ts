@@ -61,6 +61,16 @@ export type ReadVerdict<Row> =
   | { readonly kind: "missing" }
   | { readonly kind: "failed"; readonly error: Error };
 
+/** A conditional removal of one row. */
+export type OccurrenceRemoval = Pick<OccurrenceWrite, "key" | "guard">;
+
+/** What became of a removal. After `unknown` the row may be gone: another look finds out. */
+export type RemovalVerdict =
+  | { readonly kind: "removed" }
+  /** The guard did not hold, or there is no such row. */
+  | { readonly kind: "refused" }
+  | { readonly kind: "failed" | "unknown"; readonly error: Error };
+
 /** A page of rows; `cursor` is present while there may be more, and is opaque. */
 export interface Page<Row> {
   readonly rows: readonly Row[];
@@ -71,6 +81,7 @@ export interface Page<Row> {
 export interface OccurrenceStore {
   insert(rows: readonly Occurrence[]): Promise<readonly InsertVerdict[]>;
   write(writes: readonly OccurrenceWrite[]): Promise<readonly WriteVerdict[]>;
+  remove(removals: readonly OccurrenceRemoval[]): Promise<readonly RemovalVerdict[]>;
   read(keys: readonly OccurrenceKey[]): Promise<readonly ReadVerdict<Occurrence>[]>;
   /** Rows of `shard` with `dueAt` at most `until`, oldest first, without a lower bound. */
   due(query: { shard: number; until: Instant; limit: number; cursor?: string }): Promise<Page<DueRow>>;
@@ -133,6 +144,9 @@ export interface SchedulePause {
   readonly note?: string;
 }
 
+/** What a put finds: anything, nothing, or the author's attributes as they were read, whatever others wrote since. */
+export type PutExpectation = "any" | "absent" | { readonly asRead: ScheduleItem };
+
 /** What became of a pause or its end. */
 export type PauseVerdict = "written" | "unchanged" | "missing";
 
@@ -141,8 +155,8 @@ export interface ScheduleStore {
   read(scheduleIds: readonly string[]): Promise<readonly ReadVerdict<ScheduleItem>[]>;
   /** Every schedule, in no order; `group` narrows to one group by its sparse index. */
   list(query: { limit: number; group?: string; cursor?: string }): Promise<Page<ScheduleItem>>;
-  /** Replaces the author's attributes and keeps what others wrote. `expect: "absent"` fails where one stands already. */
-  put(item: ScheduleItem, expect: "any" | "absent"): Promise<"put" | "refused">;
+  /** Replaces the author's attributes, where the schedule is as expected, and keeps what others wrote. */
+  put(item: ScheduleItem, expect: PutExpectation): Promise<"put" | "refused">;
   remove(scheduleId: string): Promise<"removed" | "missing">;
   /** Removes the item only where the definition is still `asRead`: one put again meanwhile stays. */
   removeAsRead(asRead: ScheduleItem): Promise<"removed" | "refused">;

@@ -18,6 +18,8 @@ export interface Io {
   readonly stdin: AsyncIterable<string | Uint8Array>;
   /** Asks a yes-or-no question; absent where nobody can answer (no terminal). */
   readonly ask?: (question: string) => Promise<boolean>;
+  /** Has `listener` called instead of the process ended at the next Ctrl-C, until what is answered is called. */
+  readonly onInterrupt: (listener: () => void) => () => void;
   readonly now: () => Instant;
   readonly sleep: (ms: number) => Promise<void>;
   readonly connect: (options: ConnectOptions) => Promise<Connection>;

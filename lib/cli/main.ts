@@ -12,6 +12,8 @@ export interface MainIo extends Pick<Io, "env" | "stdin"> {
   readonly stderr: Output;
   /** Asks a yes-or-no question; absent where there is no terminal. */
   readonly ask?: Io["ask"];
+  /** Absent where nothing can interrupt. */
+  readonly onInterrupt?: Io["onInterrupt"];
   /** In place of AWS, this host's clock and its timers: for tests. */
   readonly clients?: {
     readonly connect?: (options: ConnectOptions) => Promise<Connection>;
@@ -28,10 +30,14 @@ const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 
 /** Runs one command line, `argv` without node and script. Answers the exit code and never throws. */
-export async function main(argv: readonly string[], { ask, clients = {}, ...io }: MainIo): Promise<number> {
+export async function main(
+  argv: readonly string[],
+  { ask, onInterrupt, clients = {}, ...io }: MainIo,
+): Promise<number> {
   const cli = createCli({
     ...io,
     ...(ask && { ask }),
+    onInterrupt: onInterrupt ?? (() => () => {}),
     connect: clients.connect ?? connect,
     now: clients.now ?? (() => instant(Date.now())),
     sleep: clients.sleep ?? ((ms) => setTimeout(ms)),

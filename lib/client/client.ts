@@ -1,6 +1,7 @@
 import { type BackfillOptions, type BackfillOutcome, backfill } from "../app/manage/backfill.ts";
 import { type CheckedDefinition, checkDefinitions } from "../app/manage/check.ts";
 import { type DeadLetters, discardDeadLetter, listDeadLetters, replayDeadLetter } from "../app/manage/dead-letters.ts";
+import { type DeleteOptions, deleteSchedule } from "../app/manage/delete.ts";
 import { InvalidArgumentError, ScheduleExistsError } from "../app/manage/errors.ts";
 import type { Manager } from "../app/manage/manager.ts";
 import { cancelOccurrence, listOccurrences, type OccurrenceQuery, readOccurrence } from "../app/manage/occurrences.ts";
@@ -9,10 +10,12 @@ import { type RunNowOptions, type RunNowOutcome, runNow } from "../app/manage/ru
 import {
   listSchedules,
   type PutOutcome,
+  putIfVersion,
   putSchedules,
   readSchedules,
   type StandingSchedule,
 } from "../app/manage/schedules.ts";
+import { type WaitOptions, type WaitOutcome, waitForEnd } from "../app/manage/wait.ts";
 import type { Page, ScheduleItem } from "../app/ports.ts";
 import { InvalidScheduleError } from "../core/errors.ts";
 import { DEFAULT_HISTORY_SECONDS } from "../core/lease.ts";
@@ -30,6 +33,12 @@ export interface ListOptions {
   readonly cursor?: string;
 }
 
+/** On what condition a schedule is put. */
+export interface PutOptions {
+  /** The version of the definition that it replaces, as `get` told it: a definition that somebody changed since is kept. */
+  readonly ifVersion?: string;
+}
+
 /** A backfill, its range as a program has it: ISO date-times in UTC or with an offset, or dates. */
 export interface BackfillRequest extends Omit<BackfillOptions, "from" | "to"> {
   /** Inclusive. */
@@ -43,8 +52,11 @@ export interface BackfillRequest extends Omit<BackfillOptions, "from" | "to"> {
  * `StoreError` where DynamoDB did not do what it was asked.
  */
 export interface SchedulerClient {
-  /** Creates or replaces a schedule; an operator's pause stays. Throws `InvalidScheduleError` with every problem. */
-  put(definition: ScheduleDefinition): Promise<void>;
+  /**
+   * Creates or replaces a schedule; an operator's pause stays. Throws `InvalidScheduleError` with every problem, and
+   * `ScheduleVersionError` where `ifVersion` is not the version that stands.
+   */
+  put(definition: ScheduleDefinition, options?: PutOptions): Promise<void>;
   /** Puts all, or nothing where any is invalid (`InvalidScheduleError`). One that the store refuses leaves the others alone. */
   putMany(definitions: readonly ScheduleDefinition[]): Promise<readonly PutOutcome[]>;
   /** Creates a schedule. Throws `ScheduleExistsError` where it stands already. */
@@ -57,8 +69,8 @@ export interface SchedulerClient {
   getMany(scheduleIds: readonly string[]): Promise<readonly (StandingSchedule | undefined)[]>;
   /** A page of all schedules, or of a group's, in no order. */
   list(options?: ListOptions & { readonly group?: string }): Promise<Page<StandingSchedule>>;
-  /** Removes a schedule: what is unfinished of it is cancelled, its history stays. */
-  delete(scheduleId: string): Promise<"removed" | "missing">;
+  /** Removes a schedule: what is unfinished of it is cancelled, its history stays unless `purge` removes it too. */
+  delete(scheduleId: string, options?: DeleteOptions): Promise<"removed" | "missing">;
   /** Stops its firings until `resume`. Throws `ScheduleNotFoundError`. */
   pause(scheduleId: string, options?: PauseOptions): Promise<"paused" | "already-paused">;
   /** Lets it fire again, from now on. Throws `ScheduleNotFoundError`. */
@@ -74,6 +86,8 @@ export interface SchedulerClient {
     /** A schedule's runs by firing, newest first; manual runs come after every instant. */
     list(query: Omit<OccurrenceQuery, "limit"> & ListOptions): Promise<Page<Occurrence>>;
     get(name: OccurrenceName): Promise<Occurrence | undefined>;
+    /** Follows a run to its end, an hour by default; whatever ends the waiting leaves the run alone. Throws `OccurrenceNotFoundError`. */
+    wait(name: OccurrenceName, options?: WaitOptions): Promise<WaitOutcome>;
     /** Ends a run that is not finished; the schedule goes on. Throws `OccurrenceNotFoundError`, `OccurrenceStateError`. */
     cancel(name: OccurrenceName): Promise<Occurrence>;
   };
@@ -99,14 +113,20 @@ export function createSchedulerClient(
     if (outcome?.kind === "exists") throw new ScheduleExistsError(outcome.scheduleId);
   };
   return {
-    put: (definition) => putOne(definition, "any"),
+    put: async (definition, { ifVersion } = {}) => {
+      if (ifVersion === undefined) return putOne(definition, "any");
+      for (const item of validItems(check([definition]))) await putIfVersion(manager, item, ifVersion);
+    },
     putMany: async (definitions) => putSchedules(manager, validItems(check(definitions)), "any"),
     create: (definition) => putOne(definition, "absent"),
     check,
     get: async (scheduleId) => (await readSchedules(manager, [scheduleId]))[0],
     getMany: (scheduleIds) => readSchedules(manager, scheduleIds),
     list: async ({ limit, ...query } = {}) => listSchedules(manager, { ...query, limit: pageLimit(limit) }),
-    delete: (scheduleId) => manager.schedules.remove(scheduleId),
+    delete: (scheduleId, options) =>
+      options?.purge
+        ? timed(() => deleteSchedule(manager, scheduleId, options))
+        : deleteSchedule(manager, scheduleId, options),
     pause: (scheduleId, options) => timed(() => pauseSchedule(manager, scheduleId, options)),
     resume: (scheduleId) => timed(() => resumeSchedule(manager, scheduleId)),
     runNow: (scheduleId, options) => timed(() => runNow(manager, scheduleId, options)),
@@ -127,6 +147,7 @@ export function createSchedulerClient(
           ...(to !== undefined && { to: canonicalFiring(to) }),
         }),
       get: async (name) => readOccurrence(manager, keyOf(name)),
+      wait: (name, options) => timed(async () => waitForEnd(manager, keyOf(name), options)),
       cancel: (name) => timed(async () => cancelOccurrence(manager, keyOf(name))),
     },
     deadLetters: {

@@ -24,12 +24,18 @@ interface Given {
 export function createCommandLine(world: World = createWorld()) {
   const connected: ConnectOptions[] = [];
   const slept: number[] = [];
+  const listeners = new Set<() => void>();
   let closed = 0;
   return {
     world,
     connected,
     slept,
     closed: () => closed,
+    /** Ctrl-C. */
+    interrupt: () => {
+      for (const listener of listeners) listener();
+    },
+    listening: () => listeners.size,
     async run(argv: string, given: Given = {}): Promise<Ran> {
       const { stdin = "", answer, args = [], thrown } = given;
       const [stdout, stderr]: [string[], string[]] = [[], []];
@@ -38,6 +44,10 @@ export function createCommandLine(world: World = createWorld()) {
         stderr: { write: (text) => stderr.push(text) },
         stdin: chunks(stdin),
         env: { USER: "tester" },
+        onInterrupt: (listener) => {
+          listeners.add(listener);
+          return () => listeners.delete(listener);
+        },
         ...(answer !== undefined && { ask: async () => answer }),
         clients: {
           now: world.now,

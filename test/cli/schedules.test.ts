@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { plusMs } from "../../lib/core/instant.ts";
+import { anOccurrence, NOON } from "../support/occurrences.ts";
 import { createCommandLine } from "./run.ts";
 
 const REAL_WORLD = fileURLToPath(new URL("../cases/real-world.json", import.meta.url));
@@ -119,7 +121,53 @@ describe("schedule put", () => {
   });
 });
 
+describe("schedule put --if-version", () => {
+  it("replaces the version that show printed, once", async () => {
+    const { run, world } = createCommandLine();
+    await world.client.put({ scheduleId: "s", rate: "1 hour" });
+    const shown = await run("schedule show s");
+    const version = /version: +(\S+)/.exec(shown.stdout)?.[1];
+    const put = () => run(`schedule put - --if-version ${version}`, { stdin: "{scheduleId: s, rate: 2 hours}" });
+    expect(await put()).toMatchObject({ code: 0, stdout: expect.stringMatching(/put 1 schedule\n$/) });
+    const again = await put();
+    expect(again.code).toBe(1);
+    expect(again.stderr).toContain(`schedule s must still be at version ${version}, got `);
+  });
+
+  it("tells on a dry run that another version stands", async () => {
+    const { run, world } = createCommandLine();
+    await world.client.put({ scheduleId: "s", rate: "1 hour" });
+    const { code } = await run("schedule put - --dry-run --if-version old", {
+      stdin: "{scheduleId: s, rate: 2 hours}",
+    });
+    expect(code).toBe(1);
+  });
+
+  it("is for one schedule", async () => {
+    const { run } = createCommandLine();
+    const stdin = "[{scheduleId: a, rate: 1 day}, {scheduleId: b, rate: 1 day}]";
+    expect(await run("schedule put - --if-version v", { stdin })).toMatchObject({ code: 2 });
+  });
+});
+
 describe("schedule set", () => {
+  it("loses nothing that somebody else changes between its reading and its writing", async () => {
+    const { run, world } = createCommandLine();
+    await world.client.put({ scheduleId: "s", rate: "1 hour" });
+    const { getMany } = world.client;
+    Object.assign(world.client, {
+      getMany: async (ids: readonly string[]) => {
+        const read = await getMany(ids);
+        await world.client.put({ scheduleId: "s", rate: "1 hour", job: "theirs" });
+        return read;
+      },
+    });
+    const { code, stderr } = await run("schedule set s", { args: ["rate=2 hours"] });
+    expect(code).toBe(1);
+    expect(stderr).toContain("schedule s must still be at version");
+    expect(world.item("s")).toMatchObject({ rate: "1 hour", job: "theirs" });
+  });
+
   it("changes and removes attributes, maps and their members", async () => {
     const { run, world } = createCommandLine();
     await world.client.put({
@@ -223,6 +271,44 @@ describe("schedule delete, pause, resume and run", () => {
     expect(await run("schedule delete --group g --yes")).toMatchObject({ code: 0, stdout: "deleted c\n" });
   });
 
+  it("deletes schedules with their history, by id and by group, and says how a stopped purge goes on", async () => {
+    const { run, world } = createCommandLine();
+    await world.client.putMany(["a", "b", "c"].map((scheduleId) => ({ scheduleId, rate: "1 day", group: "g" })));
+    const rows = ["a", "b", "b"].map((scheduleId, index) =>
+      anOccurrence({ scheduleId, scheduledFor: plusMs(NOON, -index), status: "SUCCEEDED" }),
+    );
+    await world.insert(...rows);
+    expect(await run("schedule delete a --purge")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("history"),
+    });
+    const one = await run("schedule delete a --purge --yes --stack x");
+    expect(one).toMatchObject({ code: 0, stdout: "deleted a and 1 run\n" });
+    expect(one.stderr).toContain("if this is stopped, npx punctual schedule delete a --purge --yes --stack x goes on");
+    const group = await run("schedule delete --group g --purge --yes");
+    expect(group).toMatchObject({ code: 0, stdout: "deleted b and 2 runs\ndeleted c and 0 runs\n" });
+    expect(world.store.allOccurrences()).toEqual([]);
+    expect((await run("schedule delete a --purge --yes")).code).toBe(1);
+  });
+
+  it("prints a backfill command that works as printed, for the same deployment, however much was missed", async () => {
+    const line = createCommandLine();
+    const { run, world, connected } = line;
+    await world.client.putMany([
+      { scheduleId: "often", rate: "1 minute" },
+      { scheduleId: "long", rate: "7 days" },
+    ]);
+    await run("schedule pause --all");
+    world.pass(31 * 86_400_000);
+    const { stdout } = await run("schedule resume --all --stack x --region eu-central-1");
+    const commands = [...stdout.matchAll(/to run what was missed: npx punctual (.*)/g)].map(
+      ([, command = ""]) => command,
+    );
+    expect(commands).toHaveLength(2);
+    for (const command of commands) expect(await run(`${command} --dry-run`)).toMatchObject({ code: 0 });
+    expect(connected.at(-1)).toMatchObject({ stack: "x", region: "eu-central-1" });
+  });
+
   it("pauses and resumes by id, group, queue or all", async () => {
     const { run, world } = createCommandLine();
     await world.client.putMany([
@@ -237,7 +323,7 @@ describe("schedule delete, pause, resume and run", () => {
     world.pass(2 * 3_600_000);
     const slow = await run("schedule resume --queue slow");
     expect(slow.stdout).toBe(
-      "resumed b: 2 firings missed from 2026-11-29T12:00:00Z to 2026-11-29T14:00:00Z; to run what was missed: punctual schedule backfill b --from 2026-11-29T12:00:00Z --to 2026-11-29T14:00:00Z\n",
+      "resumed b: 2 firings missed from 2026-11-29T12:00:00Z to 2026-11-29T14:00:00Z; to run what was missed: npx punctual schedule backfill b --from 2026-11-29T12:00:00Z --to 2026-11-29T14:00:00Z\n",
     );
     expect((await run("schedule resume b")).stdout).toBe("b is not paused\n");
     expect(await run("schedule resume absent a")).toMatchObject({

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import * as z from "zod";
-import { ScheduleExistsError, ScheduleNotFoundError } from "../../lib/client/index.ts";
+import { ScheduleExistsError, ScheduleNotFoundError, ScheduleVersionError } from "../../lib/client/index.ts";
 import { InvalidScheduleError } from "../../lib/core/errors.ts";
 import { toIso } from "../../lib/core/instant.ts";
 import { createWorld } from "./world.ts";
@@ -40,6 +40,54 @@ describe("put", () => {
     const { client } = createWorld();
     await client.create(HOURLY);
     await expect(client.create(HOURLY)).rejects.toThrow(ScheduleExistsError);
+  });
+});
+
+describe("put on condition of the version that was read", () => {
+  it("replaces that version, also where it was paused meanwhile", async () => {
+    const { client, item } = createWorld();
+    await client.put(HOURLY);
+    const read = await client.get("hourly");
+    await client.pause("hourly");
+    await client.put({ ...HOURLY, cron: "5 * * * *" }, { ifVersion: read?.version ?? "" });
+    expect(item("hourly")).toMatchObject({ cron: "5 * * * *", paused: {} });
+  });
+
+  it("keeps what another editor wrote, and tells both versions", async () => {
+    const { client, item } = createWorld();
+    await client.put(HOURLY);
+    const mine = (await client.get("hourly"))?.version ?? "";
+    await client.put({ ...HOURLY, cron: "5 * * * *" });
+    const theirs = (await client.get("hourly"))?.version ?? "";
+    const put = client.put({ ...HOURLY, cron: "9 * * * *" }, { ifVersion: mine });
+    await expect(put).rejects.toThrow(ScheduleVersionError);
+    await expect(put).rejects.toMatchObject({ code: "ScheduleVersion", expected: mine, actual: theirs });
+    await expect(put).rejects.toThrow(`schedule hourly must still be at version ${mine}, got ${theirs}; read it again`);
+    expect(item("hourly")).toMatchObject({ cron: "5 * * * *" });
+  });
+
+  it("notices an edit between its own reading and writing", async () => {
+    const world = createWorld();
+    await world.client.put(HOURLY);
+    const ifVersion = (await world.client.get("hourly"))?.version ?? "";
+    const { put } = world.store.schedules;
+    Object.assign(world.manager.schedules, {
+      put: async (...args: Parameters<typeof put>) => {
+        await put({ ...HOURLY, cron: "5 * * * *" }, "any");
+        return put(...args);
+      },
+    });
+    const mine = world.client.put({ ...HOURLY, cron: "9 * * * *" }, { ifVersion });
+    await expect(mine).rejects.toThrow(ScheduleVersionError);
+    expect(world.item("hourly")).toMatchObject({ cron: "5 * * * *" });
+  });
+
+  it("does not create a schedule that is gone", async () => {
+    const { client, item } = createWorld();
+    await expect(client.put(HOURLY, { ifVersion: "v" })).rejects.toThrow(
+      "schedule hourly must still be at version v, got none: it does not exist; read it again",
+    );
+    expect(item("hourly")).toBeUndefined();
   });
 });
 
@@ -131,7 +179,10 @@ describe("pause and resume", () => {
     const from = now();
     expect(await client.pause("hourly")).toBe("paused");
     const to = pass(150 * MINUTE_MS);
-    expect(await client.resume("hourly")).toEqual({ kind: "resumed", missed: { count: 3, more: false, from, to } });
+    expect(await client.resume("hourly")).toMatchObject({
+      kind: "resumed",
+      missed: { count: 3, more: false, from, to },
+    });
     expect(item("hourly")).toEqual({ ...HOURLY, resumedAt: toIso(to) });
   });
 

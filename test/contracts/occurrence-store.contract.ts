@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { applyChange } from "../../lib/adapters/memory/apply.ts";
 import { InvalidCursorError } from "../../lib/app/errors.ts";
 import type { OccurrenceStore, OccurrenceWrite, Page } from "../../lib/app/ports.ts";
-import { dueAtIs, statusIs, tokenIs } from "../../lib/core/guard.ts";
+import { dueAtIs, statusIn, statusIs, tokenIs } from "../../lib/core/guard.ts";
 import { plusMs } from "../../lib/core/instant.ts";
 import type { Occurrence, OccurrenceStatus } from "../../lib/core/occurrence.ts";
 import { DEFAULT_RETRY } from "../../lib/core/retry.ts";
@@ -313,6 +313,29 @@ export function occurrenceStoreContract(name: string, newStores: () => Promise<S
           expect(await occurrences.removeHead(head, undefined)).toBe("refused");
           expect(await stored(occurrences, head)).toEqual(row);
         });
+    });
+
+    describe("remove", () => {
+      it("removes rows by their guards, and answers each in order", async () => {
+        const rows = minutes(60, { status: "SUCCEEDED", fencingToken: 3 });
+        const moved = rows.map((row, index) => ({ ...row, fencingToken: index % 2 === 0 ? 3 : 4 }));
+        const { occurrences } = await open(...moved);
+        const absent = anOccurrence({ scheduleId: "nobody" });
+        const verdicts = await occurrences.remove(
+          [...rows, absent].map((key) => ({ key, guard: [statusIn(["SUCCEEDED", "FAILED"]), tokenIs(3)] })),
+        );
+        expect(verdicts).toEqual([
+          ...rows.map((_, index) => ({ kind: index % 2 === 0 ? "removed" : "refused" })),
+          { kind: "refused" },
+        ]);
+        const { rows: left } = await occurrences.history({ scheduleId: "nightly", newestFirst: false, limit: 100 });
+        expect(left).toEqual(moved.filter(({ fencingToken }) => fencingToken === 4));
+      });
+
+      it("answers nothing for nothing", async () => {
+        const { occurrences } = await open();
+        expect(await occurrences.remove([])).toEqual([]);
+      });
     });
 
     it("remembers the most shards ever in use", async () => {

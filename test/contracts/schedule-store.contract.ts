@@ -70,6 +70,43 @@ export function scheduleStoreContract(name: string, newStores: () => Promise<Sto
       expect(await read(schedules)).toEqual(NIGHTLY);
     });
 
+    describe("put in the place of what was read", () => {
+      const edited = { ...NIGHTLY, cron: "0 3 * * *" };
+
+      it("replaces the definition, whatever others wrote meanwhile", async () => {
+        const { schedules } = await open({ ...NIGHTLY, ...SYSTEM });
+        expect(await schedules.put(edited, { asRead: NIGHTLY })).toBe("put");
+        expect(await read(schedules)).toEqual({ ...edited, ...SYSTEM });
+      });
+
+      const { timezone: _, ...withoutTimezone } = NIGHTLY;
+      for (const [title, now] of [
+        ["edited", { ...NIGHTLY, cron: "0 4 * * *" }],
+        ["given another attribute", { ...NIGHTLY, jitterSeconds: 5 }],
+        ["rid of an attribute", withoutTimezone],
+        ["edited deep in its payload", { ...NIGHTLY, payload: { list: [] } }],
+      ] as const)
+        it(`leaves a definition that was ${title} meanwhile`, async () => {
+          const { schedules } = await open(now);
+          expect(await schedules.put(edited, { asRead: NIGHTLY })).toBe("refused");
+          expect(await read(schedules)).toEqual(now);
+        });
+
+      it("does not revive a deleted schedule", async () => {
+        const { schedules } = await open();
+        expect(await schedules.put(edited, { asRead: NIGHTLY })).toBe("refused");
+        expect(await read(schedules)).toBe("missing");
+      });
+
+      it("lets one of several editors win who read the same", async () => {
+        const { schedules } = await open(NIGHTLY);
+        const editors = Array.from({ length: 5 }, (_, hour) => ({ ...NIGHTLY, cron: `0 ${hour} * * *` }));
+        const verdicts = await Promise.all(editors.map((mine) => schedules.put(mine, { asRead: NIGHTLY })));
+        expect(verdicts.filter((verdict) => verdict === "put")).toHaveLength(1);
+        expect(await read(schedules)).toEqual(editors[verdicts.indexOf("put")]);
+      });
+    });
+
     it("answers each read in order, says what is missing, and reads one id twice", async () => {
       const items = Array.from({ length: 120 }, (_, index) => ({
         scheduleId: `s-${index}`,

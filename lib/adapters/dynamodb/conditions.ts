@@ -1,5 +1,5 @@
 import type { AttributeValue, BatchStatementRequest } from "@aws-sdk/client-dynamodb";
-import type { OccurrenceWrite } from "../../app/ports.ts";
+import type { OccurrenceRemoval, OccurrenceWrite } from "../../app/ports.ts";
 import type { Clause } from "../../core/guard.ts";
 import type { Occurrence } from "../../core/occurrence.ts";
 import type { Change } from "../../core/transition.ts";
@@ -10,19 +10,16 @@ const quoted = (name: string): string => `"${name}"`;
 
 /** The conditional write as one UPDATE that gives back the row as it stands afterwards. It never creates a row. */
 export function updateStatement(tableName: string, { key, guard, change }: OccurrenceWrite): BatchStatementRequest {
-  const Parameters: AttributeValue[] = [];
-  /** A question mark for `value`: parameters must be asked for in the order of the text. */
-  const ask: Ask = (value) => {
-    Parameters.push(fromPlain(value));
-    return "?";
-  };
+  const { ask, Parameters } = questions();
   const changes = changeText(change, ask);
-  const identity = `"scheduleId" = ${ask(key.scheduleId)} AND "firing" = ${ask(key.firing)}`;
-  const conditions = guard.map((clause) => ` AND ${clauseText(clause, ask)}`).join("");
-  return {
-    Statement: `UPDATE ${quoted(tableName)}${changes} WHERE ${identity}${conditions} RETURNING ALL NEW *`,
-    Parameters,
-  };
+  const where = whereText({ key, guard }, ask);
+  return { Statement: `UPDATE ${quoted(tableName)}${changes} WHERE ${where} RETURNING ALL NEW *`, Parameters };
+}
+
+/** The conditional removal as one DELETE, which fails with `ConditionalCheckFailed` where there is no such row, too. */
+export function deleteStatement(tableName: string, removal: OccurrenceRemoval): BatchStatementRequest {
+  const { ask, Parameters } = questions();
+  return { Statement: `DELETE FROM ${quoted(tableName)} WHERE ${whereText(removal, ask)}`, Parameters };
 }
 
 /** The row as one INSERT, which fails with `DuplicateItem` where the key stands already. */
@@ -36,7 +33,23 @@ export function insertStatement(tableName: string, row: Occurrence): BatchStatem
   };
 }
 
+/** A question mark for a value. */
 type Ask = (value: unknown) => "?";
+
+/** A statement's parameters, which must be asked for in the order of its text. */
+function questions(): { readonly ask: Ask; readonly Parameters: AttributeValue[] } {
+  const Parameters: AttributeValue[] = [];
+  const ask: Ask = (value) => {
+    Parameters.push(fromPlain(value));
+    return "?";
+  };
+  return { ask, Parameters };
+}
+
+function whereText({ key, guard }: OccurrenceRemoval, ask: Ask): string {
+  const identity = `"scheduleId" = ${ask(key.scheduleId)} AND "firing" = ${ask(key.firing)}`;
+  return identity + guard.map((clause) => ` AND ${clauseText(clause, ask)}`).join("");
+}
 
 function clauseText(clause: Clause, ask: Ask): string {
   const name = quoted(clause.attribute);

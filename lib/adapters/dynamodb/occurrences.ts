@@ -1,6 +1,13 @@
-import type { InsertVerdict, OccurrenceStore, OccurrenceWrite, WriteVerdict } from "../../app/ports.ts";
+import type {
+  InsertVerdict,
+  OccurrenceRemoval,
+  OccurrenceStore,
+  OccurrenceWrite,
+  RemovalVerdict,
+  WriteVerdict,
+} from "../../app/ports.ts";
 import { formatKey, type Occurrence } from "../../core/occurrence.ts";
-import { insertStatement, updateStatement } from "./conditions.ts";
+import { deleteStatement, insertStatement, updateStatement } from "./conditions.ts";
 import { passGates, readGates } from "./gates.ts";
 import { shardHighWater } from "./high-water.ts";
 import { occurrenceFrom } from "./mapping.ts";
@@ -14,6 +21,7 @@ import { readSweepCursor, writeSweepCursor } from "./sweep-cursor.ts";
 export const createOccurrenceStore = (options: DynamoDbStoreOptions): OccurrenceStore => ({
   insert: (rows) => insert(options, rows),
   write: (writes) => write(options, writes),
+  remove: (removals) => remove(options, removals),
   read: (keys) => readOccurrences(options, keys),
   due: (query) => due(options, query),
   history: (query) => history(options, query),
@@ -42,6 +50,34 @@ async function write(options: DynamoDbStoreOptions, writes: readonly OccurrenceW
   }));
   const answers = await executeStatements(options.client, statements, options.concurrency ?? DEFAULT_CONCURRENCY);
   return answers.map(writeVerdict);
+}
+
+async function remove(
+  options: DynamoDbStoreOptions,
+  removals: readonly OccurrenceRemoval[],
+): Promise<RemovalVerdict[]> {
+  const statements = removals.map((one) => ({
+    key: formatKey(one.key),
+    request: deleteStatement(options.occurrencesTable, one),
+  }));
+  const answers = await executeStatements(options.client, statements, options.concurrency ?? DEFAULT_CONCURRENCY);
+  return answers.map(removalVerdict);
+}
+
+function removalVerdict(answer: StatementAnswer): RemovalVerdict {
+  switch (answer.kind) {
+    case "done":
+      return { kind: "removed" };
+    case "refused":
+      return { kind: "refused" };
+    case "exists":
+    case "failed":
+      return { kind: "failed", error: answer.error };
+    case "unknown":
+      return { kind: "unknown", error: answer.error };
+    default:
+      return answer satisfies never;
+  }
 }
 
 function insertVerdict(answer: StatementAnswer): InsertVerdict {

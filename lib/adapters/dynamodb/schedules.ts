@@ -4,7 +4,7 @@ import {
   ScanCommand,
   UpdateItemCommand,
 } from "@aws-sdk/client-dynamodb";
-import type { Page, ReadVerdict, ScheduleItem, ScheduleStore } from "../../app/ports.ts";
+import type { Page, PutExpectation, ReadVerdict, ScheduleItem, ScheduleStore } from "../../app/ports.ts";
 import { contentHash } from "../../core/ids.ts";
 import { toIso } from "../../core/instant.ts";
 import { DEFINITION_ATTRIBUTES } from "../../core/schedule.ts";
@@ -75,22 +75,29 @@ async function listGroup(
 async function put(
   options: DynamoDbStoreOptions,
   item: ScheduleItem,
-  expect: "any" | "absent",
+  expect: PutExpectation,
 ): Promise<"put" | "refused"> {
   const authored = DEFINITION_ATTRIBUTES.filter((name) => name !== "scheduleId");
+  const condition =
+    expect === "any" ? undefined : asReadCondition(expect === "absent" ? undefined : expect.asRead, authored);
   const given = authored.filter((name) => item[name] !== undefined);
   const absent = authored.filter((name) => item[name] === undefined);
   const set = given.map((name) => `#${name} = :${name}`).join(", ");
   const remove = absent.map((name) => `#${name}`).join(", ");
-  const names = expect === "absent" ? [...authored, "scheduleId"] : authored;
   const command = new UpdateItemCommand({
     TableName: options.schedulesTable,
     Key: itemFrom({ scheduleId: item.scheduleId }),
     UpdateExpression: [set && `SET ${set}`, remove && `REMOVE ${remove}`].filter(Boolean).join(" "),
-    ...(expect === "absent" && { ConditionExpression: "attribute_not_exists(#scheduleId)" }),
-    ExpressionAttributeNames: Object.fromEntries(names.map((name) => [`#${name}`, name])),
-    ...(given.length > 0 && {
-      ExpressionAttributeValues: Object.fromEntries(given.map((name) => [`:${name}`, fromPlain(item[name])])),
+    ...(condition && { ConditionExpression: condition.ConditionExpression }),
+    ExpressionAttributeNames: {
+      ...Object.fromEntries(authored.map((name) => [`#${name}`, name])),
+      ...condition?.ExpressionAttributeNames,
+    },
+    ...((given.length > 0 || condition?.ExpressionAttributeValues) && {
+      ExpressionAttributeValues: {
+        ...Object.fromEntries(given.map((name) => [`:${name}`, fromPlain(item[name])])),
+        ...condition?.ExpressionAttributeValues,
+      },
     }),
   });
   try {

@@ -25,6 +25,12 @@ export function createMemoryOccurrenceStore(
         return { kind: "inserted" };
       }),
     write: async (writes) => writes.map((write) => writeOne(table, write)),
+    remove: async (removals) =>
+      removals.map(({ key, guard }) => {
+        if (!guardHolds(guard, table.get(formatKey(key)))) return { kind: "refused" };
+        table.delete(formatKey(key));
+        return { kind: "removed" };
+      }),
     read: async (keys) =>
       keys.map((key) => {
         const row = table.get(formatKey(key));

@@ -23,6 +23,7 @@ export const createMemoryScheduleStore = (table: MemoryTable<ScheduleItem>): Sch
   put: async (item, expect) => {
     const standing = table.get(item.scheduleId);
     if (expect === "absent" && standing !== undefined) return "refused";
+    if (typeof expect === "object" && !isSameDefinition(standing, expect.asRead)) return "refused";
     table.set(item.scheduleId, { ...pick(standing, isKept), ...pick(item, isAuthored), scheduleId: item.scheduleId });
     return "put";
   },
@@ -59,8 +60,13 @@ export const createMemoryScheduleStore = (table: MemoryTable<ScheduleItem>): Sch
 export const isAsRead = (standing: ScheduleItem | undefined, asRead: ScheduleItem | undefined): boolean =>
   asReadHash(standing) === asReadHash(asRead);
 
-const asReadHash = (item: ScheduleItem | undefined): string | undefined =>
-  item && contentHash(Object.fromEntries(AS_READ_ATTRIBUTES.map((name) => [name, item[name]])));
+const isSameDefinition = (standing: ScheduleItem | undefined, asRead: ScheduleItem): boolean =>
+  hashOf(standing, DEFINITION_ATTRIBUTES) === hashOf(asRead, DEFINITION_ATTRIBUTES);
+
+const asReadHash = (item: ScheduleItem | undefined): string | undefined => hashOf(item, AS_READ_ATTRIBUTES);
+
+const hashOf = (item: ScheduleItem | undefined, attributes: readonly string[]): string | undefined =>
+  item && contentHash(Object.fromEntries(attributes.map((name) => [name, item[name]])));
 
 const isAuthored = (name: string): boolean => DEFINITION_ATTRIBUTES.includes(name);
 const isKept = (name: string): boolean => !isAuthored(name);

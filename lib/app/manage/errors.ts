@@ -15,6 +15,23 @@ export class ScheduleExistsError extends PunctualError {
   }
 }
 
+/** A schedule's definition is not the one that the caller read: somebody else changed it, or it is gone. */
+export class ScheduleVersionError extends PunctualError {
+  readonly expected: string;
+  /** The version that stands; absent where there is no such schedule. */
+  readonly actual?: string;
+
+  constructor(scheduleId: string, expected: string, actual: string | undefined) {
+    const standing = actual ?? "none: it does not exist";
+    super(
+      "ScheduleVersion",
+      `schedule ${scheduleId} must still be at version ${expected}, got ${standing}; read it again`,
+    );
+    this.expected = expected;
+    if (actual !== undefined) this.actual = actual;
+  }
+}
+
 /** There is no occurrence of that key: it never fired, or its row has expired. */
 export class OccurrenceNotFoundError extends PunctualError {
   constructor(key: OccurrenceKey) {

@@ -17,6 +17,8 @@ export interface MissedFirings {
   readonly more: boolean;
   readonly from: Instant;
   readonly to: Instant;
+  /** Some of them are older than the kept history: a backfill asks for `rerun` then. Nothing of a pause ran before. */
+  readonly beyondHistory: boolean;
 }
 
 /** What became of a resume. `missed` is absent where nothing says since when the schedule was paused. */
@@ -49,16 +51,21 @@ export async function resumeSchedule(manager: Manager, scheduleId: string): Prom
   const verdict = await manager.schedules.resume(scheduleId, now);
   if (verdict === "missing") throw new ScheduleNotFoundError(scheduleId);
   if (verdict === "unchanged") return { kind: "not-paused" };
-  const missed = missedSince(before, now);
+  const missed = missedSince(before, now, plusMs(now, -manager.settings.historySeconds * 1000));
   return { kind: "resumed", ...(missed && { missed }) };
 }
 
 /** What fell due in the pause: from its first instant on, up to but not at the resume, from which on everything fires. */
-function missedSince({ item, parsed }: StandingSchedule, to: Instant): MissedFirings | undefined {
+function missedSince({ item, parsed }: StandingSchedule, to: Instant, historyFrom: Instant): MissedFirings | undefined {
   if (parsed.kind === "invalid" || !parsed.schedule.enabled) return undefined;
   const { status, timing } = parsed.schedule;
   // Typed by hand, a pause may not say since when it is; the status does, from when it was noticed.
   const from = fromIso(pauseNote(item)?.at ?? "") ?? (status?.state === "PAUSED" ? status.since : undefined);
   if (from === undefined) return undefined;
-  return { ...countFirings(timing, plusMs(from, -1), plusMs(to, -1), MISSED_COUNT_MAX), from, to };
+  return {
+    ...countFirings(timing, plusMs(from, -1), plusMs(to, -1), MISSED_COUNT_MAX),
+    from,
+    to,
+    beyondHistory: from < historyFrom,
+  };
 }

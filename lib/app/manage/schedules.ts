@@ -1,15 +1,17 @@
 import { errorMessage } from "../../core/errors.ts";
-import { parseSchedule, type ScheduleResult } from "../../core/schedule.ts";
+import { definitionVersion, parseSchedule, type ScheduleResult } from "../../core/schedule.ts";
 import { mapBounded } from "../bounded.ts";
 import { StoreError } from "../errors.ts";
 import type { Page, ScheduleItem } from "../ports.ts";
-import { ScheduleNotFoundError } from "./errors.ts";
+import { ScheduleNotFoundError, ScheduleVersionError } from "./errors.ts";
 import { limitsFor, type Manager } from "./manager.ts";
 
 /** A schedule as it stands: its item to the letter, and what that means. */
 export interface StandingSchedule {
   readonly item: ScheduleItem;
   readonly parsed: ScheduleResult;
+  /** The version of its definition, valid or not: what a put on condition names. */
+  readonly version: string;
 }
 
 /** What became of one put. */
@@ -38,6 +40,26 @@ export async function putSchedules(
     }
   };
   return mapBounded(items, PUTS_AT_ONCE, putOne);
+}
+
+/** How often a put on condition starts over because an attribute changed and changed back under it. */
+const TRIES_MAX = 3;
+
+/**
+ * Puts a definition that was checked before in the place of the one of that version; what others than the author wrote
+ * meanwhile is no obstacle. Throws `ScheduleVersionError` where another stands or none, and `StoreError`.
+ */
+export async function putIfVersion(
+  manager: Pick<Manager, "schedules" | "settings">,
+  item: ScheduleItem,
+  ifVersion: string,
+): Promise<void> {
+  for (let tries = 0; ; tries += 1) {
+    const [standing] = await readSchedules(manager, [item.scheduleId]);
+    if (standing?.version !== ifVersion || tries === TRIES_MAX)
+      throw new ScheduleVersionError(item.scheduleId, ifVersion, standing?.version);
+    if ((await manager.schedules.put(item, { asRead: standing.item })) === "put") return;
+  }
 }
 
 /** The schedules of these ids, in their order; `undefined` where there is none. Throws `StoreError` when one cannot be read. */
@@ -74,4 +96,5 @@ export async function listSchedules(
 const standing = ({ settings }: Pick<Manager, "settings">, item: ScheduleItem): StandingSchedule => ({
   item,
   parsed: parseSchedule(item, limitsFor(settings, item)),
+  version: definitionVersion(item),
 });

@@ -39,14 +39,14 @@ export function schedulesTable(schedules: readonly StandingSchedule[], now: Inst
 
 /** Everything about one schedule, for people. */
 export function scheduleDetails(standing: StandingSchedule, now: Instant): string {
-  const { item, parsed } = standing;
+  const { item, parsed, version } = standing;
   const state = stateOf(standing, now);
   const authored = DEFINITION_ATTRIBUTES.filter((name) => item[name] !== undefined && name !== "scheduleId");
   const lines = [
     `${item.scheduleId} (${state})`,
     ...facts({
       ...(parsed.kind === "valid" && { when: describeTiming(parsed.schedule.timing) }),
-      version: parsed.kind === "valid" ? parsed.schedule.version : parsed.version,
+      version,
       paused: pauseText(item),
       ...Object.fromEntries(authored.map((name) => [name, plainValue(item[name])])),
     }).map((line) => `  ${line}`),
@@ -71,10 +71,10 @@ export function scheduleDetails(standing: StandingSchedule, now: Instant): strin
 
 /** One schedule for programs: the item as it stands, and what it means. */
 export function scheduleJson(standing: StandingSchedule, now: Instant, firingsShown = 1): Record<string, unknown> {
-  const { item, parsed } = standing;
+  const { item, parsed, version } = standing;
   const state = stateOf(standing, now);
-  if (parsed.kind === "invalid") return { ...item, state, version: parsed.version, problems: parsed.problems };
-  const { timing, version, warnings } = parsed.schedule;
+  if (parsed.kind === "invalid") return { ...item, state, version, problems: parsed.problems };
+  const { timing, warnings } = parsed.schedule;
   const firings = state === "ACTIVE" ? upcoming(timing, now, firingsShown) : [];
   return {
     ...item,

@@ -1,6 +1,11 @@
 import type { Command } from "commander";
 import { DateTime } from "luxon";
-import { type BackfillCounts, type BackfillOutcome, ScheduleNotFoundError } from "../../client/index.ts";
+import {
+  BACKFILL_LIMIT_MAX,
+  type BackfillCounts,
+  type BackfillOutcome,
+  ScheduleNotFoundError,
+} from "../../client/index.ts";
 import { toIso } from "../../core/instant.ts";
 import { shown } from "../../core/validation.ts";
 import { type Cli, ReportedError, type TargetFlags, UsageError } from "../cli.ts";
@@ -18,7 +23,6 @@ interface BackfillFlags extends TargetFlags {
   readonly dryRun?: boolean;
 }
 
-const LIMIT_MAX = 100_000;
 const CONCURRENCY_DEFAULT = 10;
 const CONCURRENCY_MAX = 1_000;
 
@@ -29,7 +33,7 @@ export const addScheduleBackfill = (parent: Command, cli: Cli): void => {
     .argument("<id>", "the schedule")
     .requiredOption("--from <date-time>", "first instant: ISO, with an offset or local to the schedule's time zone")
     .option("--to <date-time>", "up to but not at this instant (default: now)")
-    .option("--limit <number>", "at most this many runs, oldest first", wholeNumber(1, LIMIT_MAX))
+    .option("--limit <number>", "at most this many runs, oldest first", wholeNumber(1, BACKFILL_LIMIT_MAX))
     .option("--concurrency <number>", "runs under way at a time", wholeNumber(1, CONCURRENCY_MAX), CONCURRENCY_DEFAULT)
     .option("--include-coalesced", "also the firings that a coalesced run stood for")
     .option("--rerun", "also what is older than the kept history: what ran before runs again")

@@ -13,8 +13,13 @@ export const addScheduleSet = (parent: Command, cli: Cli): void => {
     .argument("[assignments...]", "attribute=value")
     .option("--unset <attributes...>", "attributes to remove: they go back to their defaults")
     .option("--dry-run", "show what would change, and write nothing")
+    .option("--if-version <version>", "only in the place of this version (schedule show has it)")
     .action(
-      async (id: string, assignments: string[], options: TargetFlags & { unset?: string[]; dryRun?: boolean }) => {
+      async (
+        id: string,
+        assignments: string[],
+        options: TargetFlags & { unset?: string[]; dryRun?: boolean; ifVersion?: string },
+      ) => {
         const { unset = [] } = options;
         if (assignments.length + unset.length === 0) throw new UsageError("say what to set: attribute=value");
         // What is wrong with the command line is said before anything is asked of AWS.
@@ -23,7 +28,8 @@ export const addScheduleSet = (parent: Command, cli: Cli): void => {
         const standing = await client.get(id);
         if (standing === undefined) throw new ScheduleNotFoundError(id);
         const definition = applyAssignments(authoredPart(standing.item), assignments, unset);
-        await putWithDiff(cli, client, [definition], options);
+        // What somebody else changes between the reading and the writing must not be lost.
+        await putWithDiff(cli, client, [definition], { ifVersion: standing.version, ...options });
       },
     );
 };

@@ -156,7 +156,7 @@ describe("removing a head", () => {
     const [check, remove] = dynamodb.commandCalls(TransactWriteItemsCommand)[0]?.args[0].input.TransactItems ?? [];
     const condition = check?.ConditionCheck?.ConditionExpression ?? "";
     expect(condition).toMatch(
-      /^#scheduleId = :scheduleId AND #rate = :rate AND #paused = :paused AND attribute_not_exists/,
+      /^#scheduleId = :was_scheduleId AND #rate = :was_rate AND #paused = :was_paused AND attribute_not_exists/,
     );
     for (const absent of ["cron", "at", "timezone", "enabled", "payload", "resumedAt", "managedBy"])
       expect(condition).toContain(`attribute_not_exists(#${absent})`);

@@ -4,9 +4,11 @@ import type {
   GatePassage,
   GateVerdict,
   InsertVerdict,
+  OccurrenceRemoval,
   OccurrenceStore,
   OccurrenceWrite,
   ReadVerdict,
+  RemovalVerdict,
   ScheduleItem,
   ScheduleStore,
   WriteVerdict,
@@ -54,6 +56,20 @@ export function occurrencesFor(process: Process, track: Track): OccurrenceStore 
           failed,
           unknown,
           // Where the SDK tried more than once, a failed condition says nothing.
+          twice: (_, second) => (second.kind === "refused" ? unknown() : second),
+        },
+        track,
+      ),
+    remove: (removals) =>
+      exchange<OccurrenceRemoval, RemovalVerdict>(
+        process,
+        {
+          service: "store",
+          name: "remove",
+          items: removals,
+          effect: async (removal) => only(await world.as(process, () => store.remove([removal]))),
+          failed,
+          unknown,
           twice: (_, second) => (second.kind === "refused" ? unknown() : second),
         },
         track,
