@@ -1,6 +1,7 @@
 import type { Context } from "aws-lambda";
 import * as z from "zod";
 import { dispatch } from "../lib/app/engine/dispatch.ts";
+import { gaugeOpenDeadLetters } from "../lib/app/engine/open-dead-letters.ts";
 import { formatProblems, PunctualError } from "../lib/core/errors.ts";
 import { plusMs } from "../lib/core/instant.ts";
 import { DISPATCHER } from "../lib/core/timing.ts";
@@ -38,6 +39,7 @@ export function createHandler(env: NodeJS.ProcessEnv, overrides: Overrides = {})
     const watch = setInterval(endIfTimeIsUp, 250);
     // Beside the work: until the store's time is known closely, firings come up to a second late, never early.
     const narrowing = engine.clock.narrow(end.signal);
+    const counting = dispatcher === 0 ? gaugeOpenDeadLetters(engine, end.signal) : undefined;
     try {
       // It works for its tick's minute, and in the overlap for a successor that is late.
       const soloUntil = plusMs(start, DISPATCHER.minuteMs);
@@ -47,7 +49,7 @@ export function createHandler(env: NodeJS.ProcessEnv, overrides: Overrides = {})
       clearInterval(watch);
       // Nothing of this invocation may go on in the next one.
       end.abort();
-      await narrowing;
+      await Promise.all([narrowing, counting]);
       engine.metrics.flush();
     }
   };

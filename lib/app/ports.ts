@@ -97,6 +97,8 @@ export interface OccurrenceStore {
   }): Promise<Page<Occurrence>>;
   /** Open dead letters of `shard`, newest first. */
   deadLetters(query: { shard: number; limit: number; cursor?: string }): Promise<Page<Occurrence>>;
+  /** How many open dead letters `shard` has by the index, counted up to `limit`. */
+  countDeadLetters(query: { shard: number; limit: number }): Promise<number>;
   /**
    * Removes a head in one transaction: only where it is still an unclaimed head with that `dueAt`, and its schedule is still
    * as it was read (`undefined`: still absent).
@@ -219,11 +221,16 @@ export interface Logger {
   error(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
 
-/** The numbers the engine counts. Units are in the names. */
+/**
+ * The numbers the engine counts. Units are in the names. `scheduleId`, of a number that tells how one schedule's runs fare:
+ * a deployment may want it by schedule as well.
+ */
 export interface Metrics {
-  count(name: MetricName, value?: number): void;
+  count(name: MetricName, value?: number, scheduleId?: string): void;
   /** A duration in milliseconds. */
-  record(name: DurationName, ms: number): void;
+  record(name: DurationName, ms: number, scheduleId?: string): void;
+  /** How much there is of something now. */
+  gauge(name: GaugeName, value: number): void;
 }
 
 export type MetricName =
@@ -246,3 +253,5 @@ export type MetricName =
   | "Mended";
 
 export type DurationName = "ClaimLatenessMs" | "StartLatenessMs" | "RunDurationMs";
+
+export type GaugeName = "OpenDeadLetters";

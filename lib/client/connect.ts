@@ -92,4 +92,4 @@ const report =
 const stderrLogger: Logger = { debug: () => {}, info: () => {}, warn: report("warning"), error: report("error") };
 
 /** A client's own calls are nobody's metric. */
-const noMetrics: Metrics = { count: () => {}, record: () => {} };
+const noMetrics: Metrics = { count: () => {}, record: () => {}, gauge: () => {} };

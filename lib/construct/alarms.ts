@@ -3,7 +3,7 @@ import { Alarm, ComparisonOperator, type IMetric, Metric, TreatMissingData } fro
 import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import type { Construct } from "constructs";
-import type { MetricName } from "../app/ports.ts";
+import type { GaugeName, MetricName } from "../app/ports.ts";
 import { METRICS_DIMENSION, METRICS_NAMESPACE } from "../runtime/names.ts";
 
 const MINUTE = Duration.minutes(1);
@@ -11,13 +11,13 @@ const MINUTE = Duration.minutes(1);
 /** How many minutes in a row without a sign of life are an alarm: a tick that is late or lost is none. */
 const SILENT_MINUTES = 3;
 
-/** A metric that the functions of `deployment` write, summed by the minute. */
-const deploymentMetric = (deployment: string, metricName: MetricName): Metric =>
+/** A metric that the functions of `deployment` write, by the minute. */
+const deploymentMetric = (deployment: string, metricName: MetricName | GaugeName, statistic: "Sum" | "Maximum") =>
   new Metric({
     namespace: METRICS_NAMESPACE,
     metricName,
     dimensionsMap: { [METRICS_DIMENSION]: deployment },
-    statistic: "Sum",
+    statistic,
     period: MINUTE,
   });
 
@@ -42,24 +42,43 @@ export function createAlarms(scope: Construct, watched: Watched): readonly Alarm
       // No data is the very thing to be alarmed by.
       treatMissingData: TreatMissingData.BREACHING,
     });
-  // By depth: NumberOfMessagesSent does not count what SQS moves by itself.
-  const notEmpty = (id: string, queue: IQueue, alarmDescription: string) =>
+  const any = (id: string, metric: IMetric, treatMissingData: TreatMissingData, alarmDescription: string) =>
     new Alarm(scope, id, {
-      metric: queue.metricApproximateNumberOfMessagesVisible({ period: MINUTE, statistic: "Maximum" }),
+      metric,
       alarmDescription,
       threshold: 0,
       evaluationPeriods: 1,
       comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
-      treatMissingData: TreatMissingData.NOT_BREACHING,
+      treatMissingData,
     });
+  // By depth: NumberOfMessagesSent does not count what SQS moves by itself.
+  const notEmpty = (id: string, queue: IQueue, alarmDescription: string) =>
+    any(
+      id,
+      queue.metricApproximateNumberOfMessagesVisible({ period: MINUTE, statistic: "Maximum" }),
+      TreatMissingData.NOT_BREACHING,
+      alarmDescription,
+    );
   return [
     silent("NotTicking", dispatcher.metricInvocations({ period: MINUTE }), "No dispatcher was started: nothing fires"),
     silent(
       "NotDispatching",
-      deploymentMetric(deployment, "Heartbeats"),
+      deploymentMetric(deployment, "Heartbeats", "Sum"),
       "No dispatcher looks at what is due: nothing fires",
     ),
-    notEmpty("DeadLetters", deadLetterQueue, "Runs failed for good and await an operator"),
+    any(
+      "DeadLetters",
+      deploymentMetric(deployment, "OpenDeadLetters", "Maximum"),
+      // A tick that comes late leaves a minute without a number, which changes nothing.
+      TreatMissingData.IGNORE,
+      "Runs failed for good and await an operator: ends once all are replayed or discarded",
+    ),
+    // Beside it: what SQS moved by itself, or nobody could read, has no row that is a dead letter.
+    notEmpty(
+      "DeadLetterMessages",
+      deadLetterQueue,
+      "Messages lie in the dead-letter queue, also such as no run stands for: ends once the queue is empty",
+    ),
     notEmpty(
       "StreamsFailing",
       failureQueue,

@@ -10,6 +10,11 @@ const text = z.string("must be text").min(1, "must not be empty");
 /** `-c name=5` gives text, `cdk.json` may give a number. */
 const rule = "must be a positive whole number";
 const wholeNumber = z.coerce.number(rule).int(rule).positive(rule);
+/** As above: text, or what it stands for. */
+const trueOrFalse = z.coerce
+  .string()
+  .pipe(z.enum(["true", "false"], "must be true or false"))
+  .transform((text) => text === "true");
 const announcement = z.enum(OPTIONAL_ANNOUNCEMENTS, `must be a list of ${OPTIONAL_ANNOUNCEMENTS.join(", ")}`);
 
 const schema = z.object({
@@ -22,6 +27,7 @@ const schema = z.object({
   historyDays: z.exactOptional(wholeNumber.transform(Duration.days)),
   consumerTimeoutSeconds: z.exactOptional(wholeNumber.transform(Duration.seconds)),
   announce: z.exactOptional(text.transform((list) => list.split(",")).pipe(z.array(announcement))),
+  metricsBySchedule: z.exactOptional(trueOrFalse),
   logLevel: z.exactOptional(z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(", ")}`)),
   data: z.enum(["keep", "destroy"], "must be keep or destroy").default("keep"),
 });

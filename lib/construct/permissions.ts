@@ -36,7 +36,8 @@ export function grantPermissions(functions: Functions, resources: Resources): vo
       [occurrences.tableArn],
     );
   }
-  allow(dispatcher, QUERY, [indexArn(occurrences, DUE_INDEX)]);
+  // The first of the dispatchers counts open dead letters.
+  allow(dispatcher, QUERY, [indexArn(occurrences, DUE_INDEX), indexArn(occurrences, DEAD_LETTER_INDEX)]);
   allow(
     dispatcher,
     SEND,

@@ -92,6 +92,13 @@ export interface PunctualProps {
   readonly announce?: readonly OptionalAnnouncement[];
 
   /**
+   * Whether lateness, durations and outcomes of runs are also metrics by schedule. CloudWatch charges for each: up to six a
+   * schedule that runs.
+   * @default false
+   */
+  readonly metricsBySchedule?: boolean;
+
+  /**
    * The least severe entries that the functions log.
    * @default "INFO"
    */

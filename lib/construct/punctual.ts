@@ -85,6 +85,7 @@ export class Punctual extends Construct {
       deadLetterQueueUrl: this.deadLetterQueue.queueUrl,
       eventBusName: this.eventBus.eventBusName,
       announce: props.announce ?? [],
+      metricsBySchedule: props.metricsBySchedule ?? false,
       logLevel: props.logLevel ?? "INFO",
     };
     assertTiming(timingOf(settings));

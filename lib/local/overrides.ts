@@ -5,7 +5,7 @@ import { type Endpoints, LOCAL_CREDENTIALS, LOCAL_REGION } from "./engines/clien
 import { createLocalLogger } from "./log.ts";
 
 /** Numbers are for CloudWatch; here the live view tells them. */
-const noMetrics: FlushableMetrics = { count: () => {}, record: () => {}, flush: () => {} };
+const noMetrics: FlushableMetrics = { count: () => {}, record: () => {}, gauge: () => {}, flush: () => {} };
 
 /** What a function is given here in place of its own: the engines' endpoints, and a log for people. */
 export const overridesFor = (name: FunctionName, endpoints: Endpoints, print: (line: string) => void): Overrides => ({

@@ -49,6 +49,8 @@ export interface Settings {
   readonly messageRetentionSeconds: number;
   readonly maxReceiveCount: number;
   readonly announce: readonly OptionalAnnouncement[];
+  /** Whether the numbers of runs are written by schedule too: each schedule's are metrics of their own, and cost as such. */
+  readonly metricsBySchedule: boolean;
   readonly logLevel: LogLevel;
 }
 
@@ -68,6 +70,7 @@ export const ENVIRONMENT_NAMES = {
   messageRetentionSeconds: "PUNCTUAL_MESSAGE_RETENTION_SECONDS",
   maxReceiveCount: "PUNCTUAL_MAX_RECEIVE_COUNT",
   announce: "PUNCTUAL_ANNOUNCE",
+  metricsBySchedule: "PUNCTUAL_METRICS_BY_SCHEDULE",
   logLevel: "PUNCTUAL_LOG_LEVEL",
 } as const satisfies Record<keyof Settings, string>;
 
@@ -94,7 +97,7 @@ function isSetting(name: string): name is keyof Settings {
   return name in ENVIRONMENT_NAMES;
 }
 
-/** The settings as environment variables: text as it is, numbers in decimal, queues and announcements as JSON. */
+/** The settings as environment variables: text as it is, numbers and switches as JavaScript writes them, queues and announcements as JSON. */
 export function environmentOf(settings: Settings): Record<string, string> {
   const text = { ...settings, queues: JSON.stringify(settings.queues), announce: JSON.stringify(settings.announce) };
   return Object.fromEntries(settingNames.map((setting) => [ENVIRONMENT_NAMES[setting], String(text[setting])]));
@@ -146,6 +149,7 @@ const schema: z.ZodType<Settings> = z.object({
   messageRetentionSeconds: seconds,
   maxReceiveCount: count("must be a positive whole number"),
   announce: z.array(announcement, ANNOUNCE_RULE),
+  metricsBySchedule: z.enum(["true", "false"], "must be true or false").transform((text) => text === "true"),
   logLevel: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(", ")}`),
 });
 

@@ -1,7 +1,7 @@
 import { MetricUnit, Metrics as PowertoolsMetrics } from "@aws-lambda-powertools/metrics";
-import type { DurationName, MetricName, Metrics } from "../app/ports.ts";
+import type { DurationName, GaugeName, MetricName, Metrics } from "../app/ports.ts";
 import type { Settings } from "./env.ts";
-import { METRICS_NAMESPACE } from "./names.ts";
+import { METRICS_NAMESPACE, SCHEDULE_DIMENSION } from "./names.ts";
 
 /**
  * The most durations of one name in one entry. A metric's array holds at most 100 (Amazon CloudWatch User Guide, "Embedded
@@ -22,54 +22,89 @@ export interface FlushableMetrics extends Metrics {
   flush(): void;
 }
 
+/** How many schedules' numbers are held before all are written: bounds memory. */
+const HELD_SCHEDULES_MAX = 1_000;
+
+/** Numbers that are yet to be written. */
+interface Held {
+  readonly counts: Map<MetricName, number>;
+  readonly durations: Map<DurationName, number[]>;
+  readonly gauges: Map<GaugeName, number>;
+}
+
 /**
- * Metrics as log lines in CloudWatch's embedded metric format, with the deployment as their one dimension.
+ * Metrics as log lines in CloudWatch's embedded metric format, with the deployment as their one dimension; where
+ * `metricsBySchedule`, those of a schedule's runs once more with the schedule as second dimension.
  *
  * Numbers are gathered first and written every {@link HELD_MAX_MS}, as long as more come, and by `flush`: a dispatcher that
- * claims thousands a second writes a line, not a thousand. Counts are summed. Of more than {@link QUANTILES}
+ * claims thousands a second writes a line, not a thousand. Counts are summed; of a gauge the newest is written. Of more than {@link QUANTILES}
  * durations as many evenly spaced quantiles are written, the smallest and the largest among them: percentiles and extremes
  * stay true, `SampleCount` does not (the counters are there for that).
  *
  * @param monotonicMs milliseconds on a clock that never jumps
  */
 export function createMetrics(
-  { deployment }: Pick<Settings, "deployment">,
+  { deployment, metricsBySchedule }: Pick<Settings, "deployment" | "metricsBySchedule">,
   monotonicMs: () => number = () => performance.now(),
 ): FlushableMetrics {
   const emf = new PowertoolsMetrics({ namespace: METRICS_NAMESPACE, serviceName: deployment });
-  const counts = new Map<MetricName, number>();
-  const durations = new Map<DurationName, number[]>();
+  let totals = nothingHeld();
+  const bySchedule = new Map<string, Held>();
   let heldSinceMs: number | undefined;
 
   const flush = (): void => {
-    for (const [name, value] of counts) emf.addMetric(name, MetricUnit.Count, value);
-    for (const [name, values] of durations)
-      for (const value of representatives(values)) emf.addMetric(name, MetricUnit.Milliseconds, value);
-    if (counts.size + durations.size > 0) emf.publishStoredMetrics();
-    counts.clear();
-    durations.clear();
+    if (heldSinceMs === undefined) return;
+    write(emf, totals);
+    for (const [scheduleId, held] of bySchedule) {
+      emf.addDimension(SCHEDULE_DIMENSION, scheduleId);
+      write(emf, held);
+    }
+    totals = nothingHeld();
+    bySchedule.clear();
     heldSinceMs = undefined;
   };
-  const held = (): void => {
+  const flushInTime = (): void => {
     const nowMs = monotonicMs();
     heldSinceMs ??= nowMs;
-    if (nowMs - heldSinceMs >= HELD_MAX_MS) flush();
+    if (nowMs - heldSinceMs >= HELD_MAX_MS || bySchedule.size >= HELD_SCHEDULES_MAX) flush();
+  };
+  const heldFor = (scheduleId: string | undefined): readonly Held[] => {
+    if (!metricsBySchedule || scheduleId === undefined) return [totals];
+    const own = bySchedule.get(scheduleId) ?? nothingHeld();
+    bySchedule.set(scheduleId, own);
+    return [totals, own];
   };
 
   return {
-    count(name, value = 1) {
-      counts.set(name, (counts.get(name) ?? 0) + value);
-      held();
+    count(name, value = 1, scheduleId) {
+      for (const { counts } of heldFor(scheduleId)) counts.set(name, (counts.get(name) ?? 0) + value);
+      flushInTime();
     },
-    record(name, ms) {
-      const values = durations.get(name) ?? [];
-      values.push(ms);
-      durations.set(name, values);
-      if (values.length >= HELD_DURATIONS_MAX) flush();
-      else held();
+    record(name, ms, scheduleId) {
+      for (const { durations } of heldFor(scheduleId)) {
+        const values = durations.get(name) ?? [];
+        values.push(ms);
+        durations.set(name, values);
+      }
+      flushInTime();
+      if ((totals.durations.get(name)?.length ?? 0) >= HELD_DURATIONS_MAX) flush();
+    },
+    gauge(name, value) {
+      totals.gauges.set(name, value);
+      flushInTime();
     },
     flush,
   };
+}
+
+const nothingHeld = (): Held => ({ counts: new Map(), durations: new Map(), gauges: new Map() });
+
+/** One entry, which takes the dimensions added to `emf` with it. */
+function write(emf: PowertoolsMetrics, { counts, durations, gauges }: Held): void {
+  for (const [name, value] of [...counts, ...gauges]) emf.addMetric(name, MetricUnit.Count, value);
+  for (const [name, values] of durations)
+    for (const value of representatives(values)) emf.addMetric(name, MetricUnit.Milliseconds, value);
+  emf.publishStoredMetrics();
 }
 
 /** At most {@link QUANTILES} of `values` that stand for all of them: evenly spaced by rank, both extremes included. */

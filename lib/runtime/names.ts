@@ -4,6 +4,9 @@ export const METRICS_NAMESPACE = "Punctual";
 /** The one dimension of those metrics: the deployment's name. (Powertools for AWS Lambda calls it `service`.) */
 export const METRICS_DIMENSION = "service";
 
+/** The second dimension of the metrics that a deployment wants by schedule too: the schedule's id. */
+export const SCHEDULE_DIMENSION = "schedule";
+
 /** The four functions, by the name of their file in `functions/` and of their bundle. */
 export const FUNCTION_NAMES = ["dispatcher", "consumer", "reconciler", "notifier"] as const;
 export type FunctionName = (typeof FUNCTION_NAMES)[number];

@@ -101,6 +101,14 @@ describe("dead-letter", () => {
     expect((await run("dead-letter replay one")).code).toBe(2);
   });
 
+  it("takes on a thousand at a time, and says that there are more", async () => {
+    const { run, world } = createCommandLine();
+    await world.insert(...Array.from({ length: 1_001 }, (_, index) => aDeadLetter("many", index * 1_000)));
+    const { stdout, stderr } = await run("dead-letter replay many --all --dry-run");
+    expect(stdout.match(/^many@/gm)).toHaveLength(1_000);
+    expect(stderr).toContain("schedule many has more than 1000 open dead letters: say it again for the others");
+  });
+
   it("discards with --yes", async () => {
     const { run, world } = createCommandLine();
     await world.insert(ONE);

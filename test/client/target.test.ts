@@ -25,6 +25,7 @@ const ENVIRONMENT = environmentOf({
   messageRetentionSeconds: 14 * 86_400,
   maxReceiveCount: 20,
   announce: [],
+  metricsBySchedule: false,
   logLevel: "INFO",
 });
 

@@ -8,7 +8,7 @@ import type { Occurrence } from "../../lib/core/occurrence.ts";
 import { NOON } from "../support/occurrences.ts";
 
 const silent: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
-const uncounted: Metrics = { count: () => {}, record: () => {} };
+const uncounted: Metrics = { count: () => {}, record: () => {}, gauge: () => {} };
 const SHARDS = 4;
 
 /** A deployment in memory with a clock that stands still until it is moved, and a client of it. */

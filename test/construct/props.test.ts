@@ -60,6 +60,13 @@ test("seven dispatchers are seven targets of two rules, each told its number", (
   expect(inputs).toEqual([numbered([0, 1, 2, 3, 4]), numbered([5, 6])]);
 });
 
+test("metrics are by schedule only where the deployment asks for that", () => {
+  const told = (props: PunctualProps) =>
+    propertiesOf(templateOf(props), "AWS::Lambda::Function", "Consumer")["Environment"];
+  expect(told({})).toMatchObject({ Variables: { PUNCTUAL_METRICS_BY_SCHEDULE: "false" } });
+  expect(told({ metricsBySchedule: true })).toMatchObject({ Variables: { PUNCTUAL_METRICS_BY_SCHEDULE: "true" } });
+});
+
 test("what is announced beyond failures is what the deployment asks for", () => {
   const template = templateOf({ announce: ["started", "succeeded", "retrying"] });
   const ends = ["SUCCEEDED", "FAILED", "DEAD_LETTERED", "SKIPPED", "CANCELLED"];
@@ -135,6 +142,7 @@ test("context from the command line is text, and is read as what it stands for",
     historyDays: "7",
     consumerTimeoutSeconds: "900",
     announce: "started,retrying",
+    metricsBySchedule: "true",
     logLevel: "DEBUG",
     data: "destroy",
   });
@@ -146,18 +154,20 @@ test("context from the command line is text, and is read as what it stands for",
     history: Duration.days(7),
     consumerTimeout: Duration.seconds(900),
     announce: ["started", "retrying"],
+    metricsBySchedule: true,
     logLevel: "DEBUG",
     removalPolicy: RemovalPolicy.DESTROY,
   });
 });
 
 test("everything that cannot be used is named in one error", () => {
-  const context = { shards: "many", data: "burn", announce: "ended", jobs: "" };
+  const context = { shards: "many", data: "burn", announce: "ended", metricsBySchedule: "yes", jobs: "" };
   expect(() => read(context)).toThrow(InvalidDeploymentError);
   for (const message of [
     'shards: must be a positive whole number, got "many"',
     'data: must be keep or destroy, got "burn"',
     "announce.0: must be a list of started, succeeded, retrying",
+    'metricsBySchedule: must be true or false, got "yes"',
     'jobs: must not be empty, got ""',
   ])
     expect(() => read(context)).toThrow(message);

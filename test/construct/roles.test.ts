@@ -17,6 +17,7 @@ test("the dispatcher moves and inserts occurrences, sends, and says when a sched
     "dynamodb:PartiQLInsert Occurrences",
     "dynamodb:PartiQLUpdate Occurrences",
     "dynamodb:Query Occurrences",
+    "dynamodb:Query Occurrences/index/dead-letters",
     "dynamodb:Query Occurrences/index/due",
     "dynamodb:UpdateItem Occurrences",
     "dynamodb:UpdateItem Schedules",

@@ -262,7 +262,7 @@ test("the outputs name what a user works with", () => {
   );
 });
 
-test("silence is an alarm, and so is a queue that awaits an operator", () => {
+test("silence is an alarm, and so is what awaits an operator: open dead letters, and messages of either queue", () => {
   template.hasResourceProperties("AWS::CloudWatch::Alarm", {
     Namespace: "AWS/Lambda",
     MetricName: "Invocations",
@@ -278,6 +278,15 @@ test("silence is an alarm, and so is a queue that awaits an operator", () => {
     MetricName: "Heartbeats",
     Dimensions: [{ Name: "service", Value: "Punctual" }],
     TreatMissingData: "breaching",
+  });
+  template.hasResourceProperties("AWS::CloudWatch::Alarm", {
+    Namespace: "Punctual",
+    MetricName: "OpenDeadLetters",
+    Dimensions: [{ Name: "service", Value: "Punctual" }],
+    Statistic: "Maximum",
+    ComparisonOperator: "GreaterThanThreshold",
+    Threshold: 0,
+    TreatMissingData: "ignore",
   });
   for (const name of ["DeadLetterQueue", "StreamFailures"])
     template.hasResourceProperties("AWS::CloudWatch::Alarm", {

@@ -257,6 +257,13 @@ export function occurrenceStoreContract(name: string, newStores: () => Promise<S
       expect(found).toEqual(rows);
     });
 
+    it("counts a shard's open dead letters, and stops at the limit", async () => {
+      const dead = { status: "FAILED", deadLetterShard: 1, deadLetteredAt: NOON } as const;
+      const { occurrences } = await open(...minutes(3).map((row) => ({ ...row, ...dead })), anOccurrence());
+      const count = (shard: number, limit: number) => occurrences.countDeadLetters({ shard, limit });
+      expect([await count(1, 10), await count(1, 2), await count(0, 10)]).toEqual([3, 2, 0]);
+    });
+
     describe("removeHead", () => {
       const head = anOccurrence();
       const schedule = {

@@ -24,6 +24,7 @@ export const SETTINGS: Settings = {
   messageRetentionSeconds: 1_209_600,
   maxReceiveCount: 20,
   announce: ["started"],
+  metricsBySchedule: false,
   logLevel: "INFO",
 };
 

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { createHandler } from "../../functions/dispatcher.ts";
 import { plusMs } from "../../lib/core/instant.ts";
 import { anOccurrence, NOON } from "../support/occurrences.ts";
+import type { WorldOptions } from "../support/world.ts";
 import { newDeployedWorld } from "./deployed-world.ts";
 
 vi.mock("../../lib/runtime/create-engine.ts", async () => ({
@@ -32,6 +33,32 @@ describe("the dispatcher", () => {
     expect(await world.time.finish(work)).toEqual({ moved: 0 });
     expect(world.time.now()).toBe(NOON);
     expect(vi.getTimerCount()).toBe(0);
+  });
+
+  describe("beside its work", () => {
+    const dead = anOccurrence({ status: "FAILED", deadLetterShard: 0, deadLetteredAt: NOON });
+    const openAfter = async (tick: object, options: WorldOptions = {}) => {
+      const world = newDeployedWorld(options);
+      await world.engine.occurrences.insert([dead]);
+      await world.time.finish(createHandler(world.env)(tick, PLENTY));
+      return world.counts.get("OpenDeadLetters");
+    };
+
+    it("tells once how many dead letters are open, if it is the first of the dispatchers", async () => {
+      expect(await openAfter(TICK)).toBe(1);
+      expect(await openAfter({ dispatcher: 1, of: 2 })).toBeUndefined();
+    });
+
+    it("holds up no claim however long counting takes", async () => {
+      const world = newDeployedWorld({
+        occurrences: () => ({ countDeadLetters: () => world.time.host.sleep(70_000).then(() => 0) }),
+      });
+      await world.engine.occurrences.insert([
+        anOccurrence({ kind: "manual", firing: "manual#a", dueAt: plusMs(NOON, 2_000), payload: "{}" }),
+      ]);
+      await world.time.finish(createHandler(world.env)(TICK, PLENTY));
+      expect(world.row("nightly", "manual#a").claimedAt).toBe(plusMs(NOON, 2_000));
+    });
   });
 
   it.each<[unknown, string]>([

@@ -25,6 +25,7 @@ const SETTINGS: Settings = {
   messageRetentionSeconds: 1_209_600,
   maxReceiveCount: 20,
   announce: ["started", "retrying"],
+  metricsBySchedule: false,
   logLevel: "INFO",
 };
 
@@ -59,10 +60,12 @@ test("missing and wrong variables are reported together, each with what it got",
     PUNCTUAL_SHARDS: "0",
     PUNCTUAL_LOG_LEVEL: "loud",
     PUNCTUAL_ANNOUNCE: '["started","ended"]',
+    PUNCTUAL_METRICS_BY_SCHEDULE: "yes",
   });
   expect(message).toContain("PUNCTUAL_SCHEDULES_TABLE: must be set, got nothing");
   expect(message).toContain('PUNCTUAL_SHARDS: must be a positive whole number, got "0"');
   expect(message).toContain('PUNCTUAL_LOG_LEVEL: must be one of DEBUG, INFO, WARN, ERROR, got "loud"');
+  expect(message).toContain('PUNCTUAL_METRICS_BY_SCHEDULE: must be true or false, got "yes"');
   expect(message).toContain('PUNCTUAL_ANNOUNCE.1: must be a JSON list of started, succeeded, retrying, got "ended"');
 });
 

@@ -2,10 +2,11 @@ import { expect, test } from "vitest";
 import { createMetrics } from "../../lib/runtime/metrics.ts";
 import { outputLines } from "./output.ts";
 
-const world = () => {
+const world = ({ metricsBySchedule = false } = {}) => {
   const lines = outputLines();
   const clock = { ms: 0 };
-  return { lines, clock, metrics: createMetrics({ deployment: "Punctual/Scheduler" }, () => clock.ms) };
+  const deployed = { deployment: "Punctual/Scheduler", metricsBySchedule };
+  return { lines, clock, metrics: createMetrics(deployed, () => clock.ms) };
 };
 
 test("counts are summed into one entry, with the deployment as the only dimension", () => {
@@ -74,4 +75,66 @@ test("with nothing held nothing is written", () => {
   const { lines, metrics } = world();
   metrics.flush();
   expect(lines()).toEqual([]);
+});
+
+test("of a gauge the newest value is written", () => {
+  const { lines, metrics } = world();
+  for (const open of [3, 0]) metrics.gauge("OpenDeadLetters", open);
+  metrics.flush();
+  expect(lines()).toEqual([expect.objectContaining({ OpenDeadLetters: 0 })]);
+});
+
+const directive = (dimensions: readonly string[], ...Metrics: readonly object[]) => ({
+  _aws: expect.objectContaining({
+    CloudWatchMetrics: [{ Namespace: "Punctual", Dimensions: [dimensions], Metrics }],
+  }),
+});
+const succeeded = { Name: "Succeeded", Unit: "Count" };
+const duration = { Name: "RunDurationMs", Unit: "Milliseconds" };
+
+test("numbers of a schedule's runs are written once more by schedule where the deployment wants that", () => {
+  const { lines, metrics } = world({ metricsBySchedule: true });
+  metrics.count("Heartbeats");
+  for (const [scheduleId, ms] of [
+    ["a", 10],
+    ["b", 20],
+    ["a", 30],
+  ] as const) {
+    metrics.count("Succeeded", 1, scheduleId);
+    metrics.record("RunDurationMs", ms, scheduleId);
+  }
+  metrics.flush();
+  const service = "Punctual/Scheduler";
+  expect(lines()).toEqual([
+    {
+      ...directive(["service"], { Name: "Heartbeats", Unit: "Count" }, succeeded, duration),
+      ...{ service, Heartbeats: 1, Succeeded: 3, RunDurationMs: [10, 20, 30] },
+    },
+    {
+      ...directive(["service", "schedule"], succeeded, duration),
+      ...{ service, schedule: "a", Succeeded: 2, RunDurationMs: [10, 30] },
+    },
+    {
+      ...directive(["service", "schedule"], succeeded, duration),
+      ...{ service, schedule: "b", Succeeded: 1, RunDurationMs: 20 },
+    },
+  ]);
+  metrics.count("Claims");
+  metrics.flush();
+  expect(lines().slice(3)).toEqual([
+    { ...directive(["service"], { Name: "Claims", Unit: "Count" }), service, Claims: 1 },
+  ]);
+});
+
+test("no number has a schedule where the deployment did not ask for it", () => {
+  const { lines, metrics } = world();
+  metrics.count("Succeeded", 1, "a");
+  metrics.flush();
+  expect(lines()).toEqual([expect.not.objectContaining({ schedule: "a" })]);
+});
+
+test("the numbers of a thousand schedules are written whatever their age", () => {
+  const { lines, metrics } = world({ metricsBySchedule: true });
+  for (let index = 0; index < 1_000; index++) metrics.count("Succeeded", 1, `s${index}`);
+  expect(lines()).toHaveLength(1_001);
 });

@@ -29,7 +29,7 @@ export interface World {
   readonly store: MemoryStore;
   readonly queues: MemoryQueue;
   readonly bus: MemoryBus;
-  /** What was counted, by name. */
+  /** What was counted, and the newest of each gauge, by name. */
   readonly counts: ReadonlyMap<string, number>;
   /** What was logged: level and message. */
   readonly logs: readonly string[];
@@ -66,6 +66,7 @@ export function newWorld(options: WorldOptions = {}): World {
     metrics: {
       count: (name, value = 1) => void counts.set(name, (counts.get(name) ?? 0) + value),
       record: () => undefined,
+      gauge: (name, value) => void counts.set(name, value),
     },
     settings: {
       shards: 1,

@@ -1,3 +1,4 @@
+import { QueryCommand, type QueryCommandOutput } from "@aws-sdk/client-dynamodb";
 import type { OccurrenceStore, Page, ReadVerdict } from "../../app/ports.ts";
 import { FIRST_FIRING } from "../../app/reserved.ts";
 import { type DueRow, formatKey, type Occurrence, type OccurrenceKey } from "../../core/occurrence.ts";
@@ -5,6 +6,7 @@ import { DEAD_LETTER_INDEX, DUE_INDEX } from "../../runtime/names.ts";
 import { itemFrom } from "./attribute-value.ts";
 import { batchGet, type ReadPlan, rowsOf } from "./batch-get.ts";
 import { dueRowFrom, occurrenceFrom, occurrenceKeyFrom } from "./mapping.ts";
+import { orStoreError } from "./outcome.ts";
 import { queryPage } from "./pages.ts";
 import type { DynamoDbStoreOptions } from "./settings.ts";
 
@@ -64,22 +66,40 @@ export async function history(
   return queryPage(options, query, cursor, occurrenceFrom);
 }
 
+const deadLettersOf = ({ occurrencesTable }: DynamoDbStoreOptions, shard: number) => ({
+  TableName: occurrencesTable,
+  IndexName: DEAD_LETTER_INDEX,
+  KeyConditionExpression: "#shard = :shard",
+  ExpressionAttributeNames: { "#shard": "deadLetterShard" },
+  ExpressionAttributeValues: itemFrom({ ":shard": shard }),
+});
+
 /** Open dead letters of a shard, newest first, each as the table (not the index) has it. */
 export async function deadLetters(
   options: DynamoDbStoreOptions,
   { shard, limit, cursor }: Parameters<OccurrenceStore["deadLetters"]>[0],
 ): Promise<Page<Occurrence>> {
-  const query = {
-    TableName: options.occurrencesTable,
-    IndexName: DEAD_LETTER_INDEX,
-    KeyConditionExpression: "#shard = :shard",
-    ExpressionAttributeNames: { "#shard": "deadLetterShard" },
-    ExpressionAttributeValues: itemFrom({ ":shard": shard }),
-    ScanIndexForward: false,
-    Limit: limit,
-  };
+  const query = { ...deadLettersOf(options, shard), ScanIndexForward: false, Limit: limit };
   const { rows: keys, ...more } = await queryPage(options, query, cursor, occurrenceKeyFrom);
   const found = rowsOf(options, await readOccurrences(options, keys));
   // The index is stale where the row was replayed, discarded or expired meanwhile.
   return { rows: found.filter((row) => row.deadLetterShard === shard), ...more };
+}
+
+/** How many dead letters the index has of a shard, up to `limit`. Throws `StoreError`. */
+export async function countDeadLetters(
+  options: DynamoDbStoreOptions,
+  { shard, limit }: Parameters<OccurrenceStore["countDeadLetters"]>[0],
+): Promise<number> {
+  let counted = 0;
+  let from: QueryCommandOutput["LastEvaluatedKey"];
+  // Every page but the last holds a row at least, since nothing is filtered.
+  do {
+    const query = { ...deadLettersOf(options, shard), Select: "COUNT", Limit: limit - counted } as const;
+    const command = new QueryCommand({ ...query, ...(from && { ExclusiveStartKey: from }) });
+    const { Count = 0, LastEvaluatedKey } = await orStoreError(options.client.send(command));
+    counted += Count;
+    from = Count === 0 ? undefined : LastEvaluatedKey;
+  } while (from !== undefined && counted < limit);
+  return counted;
 }

@@ -11,7 +11,7 @@ import { deleteStatement, insertStatement, updateStatement } from "./conditions.
 import { passGates, readGates } from "./gates.ts";
 import { shardHighWater } from "./high-water.ts";
 import { occurrenceFrom } from "./mapping.ts";
-import { deadLetters, due, history, readOccurrences } from "./occurrence-reads.ts";
+import { countDeadLetters, deadLetters, due, history, readOccurrences } from "./occurrence-reads.ts";
 import { removeHead } from "./remove-head.ts";
 import { DEFAULT_CONCURRENCY, type DynamoDbStoreOptions } from "./settings.ts";
 import { executeStatements, type StatementAnswer } from "./statements.ts";
@@ -26,6 +26,7 @@ export const createOccurrenceStore = (options: DynamoDbStoreOptions): Occurrence
   due: (query) => due(options, query),
   history: (query) => history(options, query),
   deadLetters: (query) => deadLetters(options, query),
+  countDeadLetters: (query) => countDeadLetters(options, query),
   removeHead: (head, scheduleAsRead) => removeHead(options, head, scheduleAsRead),
   readGates: (scheduleIds) => readGates(options, scheduleIds),
   passGates: (passages) => passGates(options, passages),

@@ -51,6 +51,8 @@ export function createMemoryOccurrenceStore(
         (row) => [row.deadLetteredAt ?? 0, formatKey(row)],
         { ...query, descending: true },
       ),
+    countDeadLetters: async ({ shard, limit }) =>
+      Math.min(limit, table.rows().filter((row) => row.deadLetterShard === shard).length),
     removeHead: async (head, asRead) => {
       const key = formatKey(head);
       const standing = table.get(key);

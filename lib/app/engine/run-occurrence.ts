@@ -76,7 +76,8 @@ export async function runOccurrence(runner: Runner, message: OccurrenceMessage):
   }
   const { metrics, clock } = runner.engine;
   metrics.count("Starts");
-  if (row.kind === "scheduled" && row.attempts === 1) metrics.record("StartLatenessMs", clock.now() - row.scheduledFor);
+  if (row.kind === "scheduled" && row.attempts === 1)
+    metrics.record("StartLatenessMs", clock.now() - row.scheduledFor, row.scheduleId);
   const renewals = keeper.run();
   try {
     return await executeAndReport(runner, keeper, row, owner);
@@ -96,7 +97,7 @@ async function executeAndReport(
   const { engine, host } = runner;
   const startedMs = host.monotonicMs();
   const { execution, abandoned } = await executeWithin(runner, keeper, row);
-  engine.metrics.record("RunDurationMs", host.monotonicMs() - startedMs);
+  engine.metrics.record("RunDurationMs", host.monotonicMs() - startedMs, row.scheduleId);
   const reported = keeper.lost.aborted ? "stale" : await report(runner, row, owner, execution);
   if (reported === "stale") {
     engine.metrics.count("StaleReports");
@@ -201,11 +202,11 @@ function reportOf(engine: Engine, row: Occurrence, owner: string, execution: Exe
 function recordOutcome({ metrics, logger }: Engine, row: Occurrence, after: Occurrence, execution: Execution): void {
   const fields = { key: formatKey(row), occurrenceId: row.occurrenceId, attempt: row.attempts, status: after.status };
   if (execution.kind === "succeeded") {
-    metrics.count("Succeeded");
+    metrics.count("Succeeded", 1, row.scheduleId);
     if (after.outputDropped) logger.warn("the job's output was too large to keep", fields);
     return;
   }
   const retrying = after.status === "RETRYING";
-  metrics.count(retrying ? "Retries" : "DeadLetters");
+  metrics.count(retrying ? "Retries" : "DeadLetters", 1, row.scheduleId);
   logger[retrying ? "warn" : "error"]("an attempt failed", { ...fields, error: execution.error });
 }

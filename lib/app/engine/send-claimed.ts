@@ -67,7 +67,7 @@ function followUp(engine: Engine, claim: Claimed, verdict: SendVerdict | undefin
       });
       return { type: "release", owner };
     case "rejected":
-      engine.metrics.count("Rejected");
+      engine.metrics.count("Rejected", 1, row.scheduleId);
       engine.logger.error("SQS can never take a message: the run failed", { ...fields, error: verdict.error });
       return { type: "reject", owner, error: verdict.error };
     case "unknown":

@@ -129,7 +129,7 @@ function record({ metrics, logger }: Engine, { row, event }: Plan, now: Instant)
       return;
     case "never-started":
     case "worker-lost":
-      metrics.count("DeadLetters");
+      metrics.count("DeadLetters", 1, row.scheduleId);
       logger.error("a run became a dead letter", { ...fields, reason: event.type });
       return;
     default:

@@ -14,7 +14,7 @@ export const addDeadLetterDiscard = (parent: Command, cli: Cli): void => {
     .option("--all", "every open dead letter of the schedules named")
     .action(async (names: string[], options: TargetFlags & { all?: boolean; yes?: boolean }) => {
       const { client } = await cli.connectToWrite(options);
-      const keys = await deadLetterKeys(client, names, options.all ?? false);
+      const keys = await deadLetterKeys(cli, client, names, options.all ?? false);
       await cli.confirm(`Discard ${counted(keys.length, "dead letter")}?`, options);
       await forEach(cli, keys, async (key) => {
         await client.deadLetters.discard(key);

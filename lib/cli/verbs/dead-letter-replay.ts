@@ -26,7 +26,7 @@ export const addDeadLetterReplay = (parent: Command, cli: Cli): void => {
     .option("--dry-run", "show which, and replay none")
     .action(async (names: string[], options: ReplayFlags) => {
       const { client } = await cli.connectToWrite(options);
-      const keys = await deadLetterKeys(client, names, options.all ?? false);
+      const keys = await deadLetterKeys(cli, client, names, options.all ?? false);
       if (options.dryRun) {
         for (const key of keys) cli.print(formatKey(key));
         return cli.note(`nothing was replayed (--dry-run): ${counted(keys.length, "dead letter")}`);

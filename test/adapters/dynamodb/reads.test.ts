@@ -123,6 +123,21 @@ describe("pages", () => {
     expect(await occurrences.deadLetters({ shard: 1, limit: 5 })).toEqual({ rows: [dead] });
   });
 
+  it("of a count go on from page to page, no further than the limit, and without the rows", async () => {
+    const { occurrences, dynamodb } = stubbedStores();
+    const LastEvaluatedKey = keyOf(row);
+    dynamodb
+      .on(QueryCommand)
+      .resolvesOnce({ Count: 4, LastEvaluatedKey, ...metadata() })
+      .resolves({ Count: 3, LastEvaluatedKey, ...metadata() });
+    expect(await occurrences.countDeadLetters({ shard: 1, limit: 7 })).toBe(7);
+    const asked = dynamodb.commandCalls(QueryCommand).map(({ args: [{ input }] }) => input);
+    expect(asked).toMatchObject([
+      { IndexName: "dead-letters", Select: "COUNT", Limit: 7 },
+      { Limit: 3, ExclusiveStartKey: LastEvaluatedKey },
+    ]);
+  });
+
   it("throw where the request fails", async () => {
     const { occurrences, dynamodb } = stubbedStores();
     dynamodb.on(QueryCommand).rejects(serviceError("ThrottlingException", 400));

@@ -6,7 +6,7 @@ import { occurrencesFor, schedulesFor } from "../ports/store.ts";
 import { clockOf, type HostClocks, hostOf, lazily } from "../world/host.ts";
 import type { Process } from "../world/process.ts";
 
-const METRICS: Metrics = { count: () => undefined, record: () => undefined };
+const METRICS: Metrics = { count: () => undefined, record: () => undefined, gauge: () => undefined };
 
 /** The production engine as one process has it, and the host it runs on. */
 export interface ProcessEngine extends Engine {

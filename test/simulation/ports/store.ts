@@ -126,6 +126,7 @@ export function occurrencesFor(process: Process, track: Track): OccurrenceStore 
       }),
     history: (query) => once("history", () => store.history(query)),
     deadLetters: (query) => once("deadLetters", () => store.deadLetters(query)),
+    countDeadLetters: (query) => once("countDeadLetters", () => store.countDeadLetters(query)),
     removeHead: (head, asRead) => once("removeHead", () => world.as(process, () => store.removeHead(head, asRead))),
     shardHighWater: (shards) => once("shardHighWater", () => store.shardHighWater(shards)),
     readSweepCursor: () => once("readSweepCursor", () => store.readSweepCursor()),

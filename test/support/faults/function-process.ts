@@ -35,7 +35,7 @@ function overridesFor({ dynamodbEndpoint, sqsEndpoint }: Configuration): Overrid
       tell({ kind: "log", level, message, fields });
   return {
     logger: { debug: log("debug"), info: log("info"), warn: log("warn"), error: log("error") },
-    metrics: { count: () => {}, record: () => {}, flush: () => {} },
+    metrics: { count: () => {}, record: () => {}, gauge: () => {}, flush: () => {} },
     clients: { region: LOCAL_REGION, credentials: LOCAL_CREDENTIALS, dynamodbEndpoint, sqsEndpoint },
   };
 }

@@ -94,7 +94,7 @@ export async function newFaultWorld(engines: FaultEngines): Promise<FaultWorld> 
   const environment = environmentIn(stack);
   const { deployed, ...engine } = createEngine(environment, "reconciler", {
     logger: quiet,
-    metrics: { count: () => {}, record: () => {}, flush: () => {} },
+    metrics: { count: () => {}, record: () => {}, gauge: () => {}, flush: () => {} },
     clients: {
       region: LOCAL_REGION,
       credentials: LOCAL_CREDENTIALS,

@@ -68,7 +68,7 @@ export async function newPermissionsWorld(
     const name = functionNameOf(definition);
     return handlerOf(name, { ...definition.environment, ...environments[name] }, jobs, {
       logger: calls.loggerOf(name),
-      metrics: { count: () => {}, record: () => {}, flush: () => {} },
+      metrics: { count: () => {}, record: () => {}, gauge: () => {}, flush: () => {} },
       clients: {
         region: LOCAL_REGION,
         credentials: { accessKeyId: name, secretAccessKey: "local" },
