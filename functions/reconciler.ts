@@ -1,5 +1,6 @@
 import type { Context, DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from "aws-lambda";
 import { scheduleChange } from "../lib/adapters/dynamodb/stream-records.ts";
+import { announceSchedules } from "../lib/app/engine/announce-schedules.ts";
 import { reconcile, type Written } from "../lib/app/engine/reconcile.ts";
 import { sweep } from "../lib/app/engine/sweep.ts";
 import { errorMessage } from "../lib/core/errors.ts";
@@ -38,7 +39,10 @@ export function createHandler(env: NodeJS.ProcessEnv, overrides: Overrides = {})
   };
 }
 
-/** Reconciles each schedule once. What failed comes again, with all that follows it; what is done by then finds nothing to do. */
+/**
+ * Reconciles each schedule once, and announces what the records tell of. What failed comes again, with all that follows it;
+ * what is done by then finds nothing to do.
+ */
 async function reconcileRecords(engine: DeployedEngine, records: readonly DynamoDBRecord[]) {
   const changes = records.map((record) => ({ record, ...scheduleChange(record) }));
   const failed = new Set<string>();
@@ -50,7 +54,12 @@ async function reconcileRecords(engine: DeployedEngine, records: readonly Dynamo
       const fields = { scheduleId, error: errorMessage(error) };
       engine.logger.error("a schedule could not be reconciled; its record comes again", fields);
     }
-  const first = changes.find(({ scheduleId }) => failed.has(scheduleId));
+  const out = await announceSchedules(
+    engine,
+    engine.bus,
+    changes.map(({ images }) => images),
+  );
+  const first = changes.find(({ scheduleId }, index) => failed.has(scheduleId) || !out[index]);
   return first ? [{ itemIdentifier: first.record.dynamodb?.SequenceNumber ?? "" }] : [];
 }
 

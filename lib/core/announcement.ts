@@ -1,5 +1,6 @@
 import { toIso } from "./instant.ts";
 import { isTerminal, type Occurrence, type OccurrenceStatus } from "./occurrence.ts";
+import { pauseNote, statusNote } from "./schedule.ts";
 
 /** The version of every event's `detail`: members may be added under it, never changed. */
 export const ANNOUNCEMENT_VERSION = 1;
@@ -22,8 +23,11 @@ export interface AnnounceOptions {
   readonly retrying: boolean;
 }
 
-/** An event for the bus, identified by (occurrenceId, fencingToken, status): a repeat of it carries the same three. */
-export interface OccurrenceAnnouncement {
+/**
+ * An event for the bus. A repeat of it carries the same identity: (occurrenceId, fencingToken, status) of an occurrence;
+ * of a schedule (scheduleId, scheduleVersion) where it is invalid and (scheduleId, at) where it paused itself.
+ */
+export interface News {
   readonly detailType: string;
   readonly detail: Readonly<Record<string, unknown>>;
 }
@@ -33,27 +37,33 @@ export function announcementOf(
   before: Occurrence | undefined,
   after: Occurrence,
   options: AnnounceOptions,
-): OccurrenceAnnouncement | undefined {
+): News | undefined {
   if (!isNews(before, after, options)) return undefined;
   const detailType = DETAIL_TYPES[after.status];
   return detailType === undefined ? undefined : { detailType, detail: detailOf(after) };
 }
 
-/** What tells that a schedule paused itself, after `last` became a dead letter. */
-export const scheduleAnnouncement = (
-  scheduleId: string,
-  paused: { readonly at: string; readonly by?: string; readonly note?: string } | undefined,
-  last: Occurrence,
-): OccurrenceAnnouncement => ({
-  detailType: "Schedule Paused",
-  detail: {
-    version: ANNOUNCEMENT_VERSION,
-    scheduleId,
-    ...paused,
-    lastOccurrenceId: last.occurrenceId,
-    lastFiring: last.firing,
-  },
-});
+/** Who a schedule's own pause says it is by. */
+export const PAUSED_BY_ITSELF = "pauseAfterDeadLetters";
+
+/** A schedule's item, as plain values. */
+type Item = Readonly<Record<string, unknown>>;
+
+/** What a change of a schedule's item makes known: that it was found invalid, once for each definition, and that it paused itself. */
+export function scheduleNews(before: Item | undefined, after: Item): readonly News[] {
+  const was = before && statusNote(before);
+  const status = statusNote(after);
+  const pause = pauseNote(after);
+  const isNewlyInvalid = status?.state === "INVALID" && !(was?.state === "INVALID" && was.version === status.version);
+  const isNewlyPaused = pause?.by === PAUSED_BY_ITSELF && (before && pauseNote(before))?.at !== pause.at;
+  const common = { version: ANNOUNCEMENT_VERSION, scheduleId: after["scheduleId"] };
+  const invalid = { ...common, scheduleVersion: status?.version, problem: status?.problem };
+  const paused = { ...common, at: pause?.at, note: pause?.note };
+  return [
+    ...(isNewlyInvalid ? [{ detailType: "Schedule Invalid", detail: invalid }] : []),
+    ...(isNewlyPaused ? [{ detailType: "Schedule Paused Itself", detail: paused }] : []),
+  ];
+}
 
 /** Whether this change ended a run in a way that somebody must look at: the same announcement goes to the dead-letter queue. */
 export const isNewDeadLetter = (before: Occurrence | undefined, after: Occurrence): boolean =>

@@ -215,7 +215,7 @@ const timingOf = (version: string): string => version.slice(0, version.indexOf("
  */
 export function parseSchedule(item: Readonly<Record<string, unknown>>, limits: ScheduleLimits): ScheduleResult {
   const version = definitionVersion(item);
-  const known = status.safeParse(item["status"]);
+  const known = statusNote(item);
   const parsed = definition.safeParse(item);
   const shape = parsed.success ? [] : problemsOf(parsed.error, item);
   const timing = parseTiming(timingPart(item, new Set(shape.map(({ path }) => path.split(".")[0] ?? ""))));
@@ -230,7 +230,7 @@ export function parseSchedule(item: Readonly<Record<string, unknown>>, limits: S
       scheduleId: typeof item["scheduleId"] === "string" ? item["scheduleId"] : undefined,
       problems,
       version,
-      ...(known.success && { status: known.data }),
+      ...(known && { status: known }),
     };
   const resumedAt = isoInstant.safeParse(item["resumedAt"]);
   return {
@@ -245,7 +245,7 @@ export function parseSchedule(item: Readonly<Record<string, unknown>>, limits: S
       deleteAfterCompletion: parsed.data.deleteAfterCompletion ?? false,
       paused: isPaused(item["paused"]),
       ...(resumedAt.success && { resumedAt: resumedAt.data }),
-      ...(known.success && { status: known.data }),
+      ...(known && { status: known }),
       warnings: warningsOf(item, parsed.data),
     },
   };
@@ -263,6 +263,12 @@ const SAYS_WHEN: ReadonlySet<string> = new Set(["cron", "rate", "at"]);
 
 /** Whether an item's attribute `paused` pauses it. Any value at all does: an operator who typed `true` by hand meant it. */
 export const isPaused = (value: unknown): boolean => value !== undefined && value !== null && value !== false;
+
+/** The state of an item as it was written on it; `undefined` where none was, or nothing of the kind. */
+export function statusNote(item: Readonly<Record<string, unknown>>): ScheduleStatus | undefined {
+  const parsed = status.safeParse(item["status"]);
+  return parsed.success ? parsed.data : undefined;
+}
 
 /** The note an operator left with a pause, for display; `undefined` where the schedule is not paused or carries none. */
 export function pauseNote(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { announcementOf, isDeadLetter, isNewDeadLetter } from "../../lib/core/announcement.ts";
+import { announcementOf, isDeadLetter, isNewDeadLetter, scheduleNews } from "../../lib/core/announcement.ts";
 import { OCCURRENCE_STATUSES, type Occurrence, type OccurrenceStatus } from "../../lib/core/occurrence.ts";
 import { anOccurrence, NOON } from "../support/occurrences.ts";
 import { failureOf, JOB_ERROR, LATER, runningRow, step } from "../support/transitions.ts";
@@ -74,5 +74,31 @@ describe("a dead letter", () => {
     expect(isDeadLetter(dead())).toBe(true);
     expect(isDeadLetter(step(dead(), { type: "discard" }, LATER))).toBe(false);
     expect(isDeadLetter(step(dead(), { type: "replay" }, LATER))).toBe(false);
+  });
+});
+
+describe("news of a schedule", () => {
+  const item = { scheduleId: "a", cron: "no" };
+  const invalid = (version: string) => ({
+    ...item,
+    status: { state: "INVALID", version, since: "2026-11-29T12:00:00.000Z", problem: "cron: no" },
+  });
+  const pausedAt = (at: string, by = "pauseAfterDeadLetters") => ({ ...item, paused: { at, by, note: "3 in a row" } });
+  const told = (...change: Parameters<typeof scheduleNews>) =>
+    scheduleNews(...change).map(({ detailType }) => detailType);
+
+  it("is that it was found invalid, once for each definition", () => {
+    expect(told(item, invalid("1"))).toEqual(["Schedule Invalid"]);
+    expect(told(undefined, invalid("1"))).toEqual(["Schedule Invalid"]);
+    expect(told(invalid("1"), { ...invalid("1"), note: "touched again" })).toEqual([]);
+    expect(told(invalid("1"), invalid("2"))).toEqual(["Schedule Invalid"]);
+    expect(told(invalid("1"), { ...invalid("1"), status: { ...invalid("1").status, state: "ACTIVE" } })).toEqual([]);
+  });
+
+  it("is that it paused itself, and not that somebody else paused it", () => {
+    expect(told(item, pausedAt("1"))).toEqual(["Schedule Paused Itself"]);
+    expect(told(pausedAt("1"), { ...pausedAt("1"), ...invalid("1") })).toEqual(["Schedule Invalid"]);
+    expect(told(pausedAt("1"), pausedAt("2"))).toEqual(["Schedule Paused Itself"]);
+    expect(told(item, pausedAt("1", "an operator"))).toEqual([]);
   });
 });

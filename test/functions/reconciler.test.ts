@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { createHandler } from "../../functions/reconciler.ts";
 import { type Instant, plusMs, toIso } from "../../lib/core/instant.ts";
+import { definitionVersion } from "../../lib/core/schedule.ts";
 import { NOON } from "../support/occurrences.ts";
 import { type DeployedWorld, newDeployedWorld, streamRecord } from "./deployed-world.ts";
 
@@ -60,6 +61,39 @@ describe("the reconciler", () => {
     expect(answer).toEqual({ batchItemFailures: [{ itemIdentifier: "seq-1" }] });
     expect(world.history("a")).toHaveLength(1);
     expect(world.history("c")).toHaveLength(1);
+  });
+
+  it("tells the bus of an invalid definition once, however many records there are of it", async () => {
+    const world = newDeployedWorld();
+    const bad = (payload: number) => ({ scheduleId: "bad", cron: "no", payload });
+    const edit = async (item: ReturnType<typeof bad>) => {
+      const before = world.store.allSchedules()[0];
+      await world.engine.schedules.put(item, "any");
+      await handle(world, change(before));
+      // By its own write of the status, and by an operator's.
+      const [written] = world.store.allSchedules();
+      await handle(world, change({ ...written, status: before?.["status"] }), change(written));
+    };
+    const change = (before: object | undefined) =>
+      streamRecord("1", { scheduleId: "bad" }, world.store.allSchedules()[0], NOON, before);
+    await edit(bad(1));
+    await edit(bad(2));
+    const versions = world.bus.published.map(({ detail }) => detail["scheduleVersion"]);
+    expect(versions).toEqual([definitionVersion(bad(1)), definitionVersion(bad(2))]);
+    expect(world.bus.published[0]).toMatchObject({
+      detailType: "Schedule Invalid",
+      detail: { scheduleId: "bad", problem: expect.stringMatching(/^cron: /) },
+    });
+  });
+
+  it("has a record brought again whose news the bus did not take", async () => {
+    const world = newDeployedWorld();
+    world.bus.publish = async (announcements) =>
+      announcements.map(() => ({ kind: "failed", error: new Error("throttled") }));
+    const status = { state: "INVALID", version: "1", since: toIso(NOON), problem: "cron: no" };
+    const records = [put("seq-0", hourly("a"), NOON), put("seq-1", hourly("b", { status }), NOON)];
+    expect(await handle(world, ...records)).toEqual({ batchItemFailures: [{ itemIdentifier: "seq-1" }] });
+    expect(world.logs).toContainEqual(expect.stringMatching(/^warn: news of a schedule .*throttled/));
   });
 
   it("ends a deleted schedule's chain", async () => {

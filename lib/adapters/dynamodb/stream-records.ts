@@ -1,6 +1,7 @@
 import type { AttributeValue } from "@aws-sdk/client-dynamodb";
 import type { DynamoDBRecord, AttributeValue as EventValue } from "aws-lambda";
 import type { RowChange } from "../../app/engine/announce.ts";
+import type { ItemChange } from "../../app/engine/announce-schedules.ts";
 import type { Written } from "../../app/engine/reconcile.ts";
 import { INTERNAL_PREFIX } from "../../app/reserved.ts";
 import { instant } from "../../core/instant.ts";
@@ -8,15 +9,25 @@ import { definitionVersion } from "../../core/schedule.ts";
 import { type Item, plainItem } from "./attribute-value.ts";
 import { type Mapped, occurrenceFrom } from "./mapping.ts";
 
-/** A change of a schedule's item: whose, and when and what was written. The item itself is to be read anew. */
-export function scheduleChange({ dynamodb: change }: DynamoDBRecord): { scheduleId: string; written?: Written } {
+/**
+ * A change of a schedule's item: whose, when and what was written, and the item before and after it. What the definition is
+ * by now is to be read anew.
+ */
+export function scheduleChange({ dynamodb: change }: DynamoDBRecord): {
+  readonly scheduleId: string;
+  readonly written?: Written;
+  readonly images: ItemChange;
+} {
   const scheduleId = change?.Keys?.["scheduleId"]?.S ?? "";
+  const before = change?.OldImage && plainItem(itemOf(change.OldImage));
+  const after = change?.NewImage && plainItem(itemOf(change.NewImage));
+  const images = { ...(before && { before }), ...(after && { after }) };
   // Seconds, rounded down (Amazon DynamoDB Streams API Reference, "StreamRecord"): the firings of a definition that was
   // written within a second count from that second on, which no whole-second firing can tell from the exact time.
   const createdSeconds = change?.ApproximateCreationDateTime;
-  if (createdSeconds === undefined) return { scheduleId };
-  const version = change?.NewImage && definitionVersion(plainItem(itemOf(change.NewImage)));
-  return { scheduleId, written: { at: instant(Math.floor(createdSeconds * 1000)), version } };
+  if (createdSeconds === undefined) return { scheduleId, images };
+  const version = after && definitionVersion(after);
+  return { scheduleId, images, written: { at: instant(Math.floor(createdSeconds * 1000)), version } };
 }
 
 /** A change of an occurrence's row; nothing for a removed row or one of the system's own. */

@@ -43,7 +43,6 @@ export async function announce(
 
   const unpaused = await pauseAfterDeadLetters(
     engine,
-    bus,
     dead.map(({ row }) => row),
   );
   for (const { row, index } of dead) if (unpaused.has(row.scheduleId)) out[index] = false;

@@ -1,4 +1,5 @@
 import { announce, type RowChange } from "../../../lib/app/engine/announce.ts";
+import { announceSchedules, type ItemChange } from "../../../lib/app/engine/announce-schedules.ts";
 import { reconcile } from "../../../lib/app/engine/reconcile.ts";
 import { type Execution, runOccurrence } from "../../../lib/app/engine/run-occurrence.ts";
 import { visitRows } from "../../../lib/app/engine/visit-rows.ts";
@@ -51,23 +52,25 @@ export class Stage {
   dispatching = true;
   consuming = true;
   reconciling = true;
-  /** Set to `true` to have the notifier at work, too. */
+  /** Set to `true` to have announced what streams tell of, too. */
   announcing = false;
   job: Job;
   readonly #records: StreamRecord[] = [];
   readonly #allRecords: StreamRecord[] = [];
   readonly #changes: RowChange[] = [];
+  readonly #itemChanges: ItemChange[] = [];
   #working = 0;
 
   constructor(options: WorldOptions = {}, job: Job = () => ({})) {
     this.world = newWorld(options);
     this.job = job;
-    this.world.store.scheduleChanges.subscribe(({ key, new: item, at }) => {
+    this.world.store.scheduleChanges.subscribe(({ key, old: before, new: item, at }) => {
       // A stream tells whole seconds, rounded down.
       const written = instant(Math.floor(at / SECOND) * SECOND);
       const record = { scheduleId: key, at: written, version: item && definitionVersion(item) };
       this.#records.push(record);
       this.#allRecords.push(record);
+      if (this.announcing) this.#itemChanges.push({ ...(before && { before }), ...(item && { after: item }) });
     });
     this.world.store.occurrenceChanges.subscribe(({ old: before, new: after }) => {
       if (this.announcing && after !== undefined) this.#changes.push({ after, ...(before && { before }) });
@@ -151,7 +154,10 @@ export class Stage {
     const changes = this.#changes.splice(0);
     const out = await announce(this.world.engine, this.world.bus, changes);
     this.#changes.push(...changes.filter((_, index) => !out[index]));
-    return changes.length;
+    const itemChanges = this.#itemChanges.splice(0);
+    const told = await announceSchedules(this.world.engine, this.world.bus, itemChanges);
+    this.#itemChanges.push(...itemChanges.filter((_, index) => !told[index]));
+    return changes.length + itemChanges.length;
   }
 
   async #consume(): Promise<number> {

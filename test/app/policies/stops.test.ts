@@ -34,9 +34,9 @@ describe("a schedule that pauses itself after three dead letters in a row", () =
     const note = `3 dead letters in a row, the last a@${toIso(minutesAfter(NOON, 2))}`;
     const paused = { at: toIso(minutesAfter(NOON, 2)), by: "pauseAfterDeadLetters", note };
     expect(itemOf(stage)).toMatchObject({ paused, status: { state: "PAUSED" } });
-    const events = stage.world.bus.published.filter(({ detailType }) => detailType === "Schedule Paused");
-    expect(events).toMatchObject([
-      { detail: { scheduleId: "a", ...paused, lastFiring: toIso(minutesAfter(NOON, 2)) } },
+    const events = stage.world.bus.published.filter(({ detailType }) => detailType === "Schedule Paused Itself");
+    expect(events).toEqual([
+      { detailType: "Schedule Paused Itself", detail: { version: 1, scheduleId: "a", at: paused.at, note } },
     ]);
   });
 
@@ -89,13 +89,15 @@ describe("a schedule that pauses itself after three dead letters in a row", () =
     const { publish } = stage.world.bus;
     let lost = 0;
     stage.world.bus.publish = async (announcements) => {
-      if (announcements[0]?.detailType !== "Schedule Paused" || lost === 2) return publish(announcements);
+      if (announcements[0]?.detailType !== "Schedule Paused Itself" || lost === 2) return publish(announcements);
       lost += 1;
       return announcements.map(() => ({ kind: "failed", error: new Error("throttled") }));
     };
     await stage.playUntil(minutesAfter(NOON, 5));
     expect(lost).toBe(2);
-    expect(stage.world.bus.published.filter(({ detailType }) => detailType === "Schedule Paused")).toHaveLength(1);
+    expect(stage.world.bus.published.filter(({ detailType }) => detailType === "Schedule Paused Itself")).toHaveLength(
+      1,
+    );
   });
 });
 
