@@ -78,7 +78,7 @@ describe("a schedule's status", () => {
     });
     const input = dynamodb.commandCalls(UpdateItemCommand)[0]?.args[0].input;
     expect(input?.UpdateExpression).toBe("SET #status = :status");
-    expect(input?.ConditionExpression).toContain("#rate = :rate AND");
+    expect(input?.ConditionExpression).toContain("#rate = :was_rate AND");
     expect(input?.ExpressionAttributeValues?.[":status"]).toEqual({
       M: {
         state: { S: "INVALID" },
