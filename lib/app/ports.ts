@@ -200,6 +200,40 @@ export interface MessageQueue {
 /** The name under which {@link MessageQueue} knows the dead-letter queue: no schedule can name it. */
 export const DEAD_LETTER_QUEUE = "#dead-letters";
 
+/** A message as a queue handed it out. `receipt` is good for this receive alone, while its visibility lasts. */
+export interface InboxMessage {
+  readonly id: string;
+  readonly body: string;
+  readonly receipt: string;
+  /** How often it was handed out, this time included. */
+  readonly receives: number;
+}
+
+/** What became of an acknowledgement, or of hiding a message. */
+export type ReceiptVerdict =
+  | { readonly kind: "done" }
+  /** The receipt is good no more: the message is gone, visible again, or handed out anew. */
+  | { readonly kind: "stale" }
+  | { readonly kind: "failed"; readonly error: Error };
+
+/** The receiver's side of one queue. None of its operations rejects. */
+export interface Inbox {
+  /** Up to `max` messages, at most ten, hidden from others for `visibilitySeconds`; waits up to `waitSeconds` for a first one, or until `signal` aborts. */
+  receive(request: {
+    max: number;
+    waitSeconds: number;
+    visibilitySeconds: number;
+    signal: AbortSignal;
+  }): Promise<
+    | { readonly kind: "received"; readonly messages: readonly InboxMessage[] }
+    | { readonly kind: "failed"; readonly error: Error }
+  >;
+  /** Removes messages: they have done their work. */
+  acknowledge(receipts: readonly string[]): Promise<readonly ReceiptVerdict[]>;
+  /** Hides messages for `seconds` from now; 0 hands them back. At most 12 h from their receive. */
+  hide(receipts: readonly string[], seconds: number): Promise<readonly ReceiptVerdict[]>;
+}
+
 /** Something that happened, for the event bus. `detail` is JSON-able and bounded. */
 export interface Announcement {
   readonly detailType: string;

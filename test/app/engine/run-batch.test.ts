@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { deadLetterMessage } from "../../../lib/app/engine/announce.ts";
-import { type Delivery, REPORT_MARGIN_MS, runBatch } from "../../../lib/app/engine/run-batch.ts";
+import { REPORT_MARGIN_MS, runBatch } from "../../../lib/app/engine/run-batch.ts";
+import type { Delivery } from "../../../lib/app/engine/run-delivery.ts";
 import type { Attempt, Execution } from "../../../lib/app/engine/run-occurrence.ts";
 import { DEAD_LETTER_QUEUE } from "../../../lib/app/ports.ts";
 import { plusMs } from "../../../lib/core/instant.ts";

@@ -3,15 +3,16 @@ import type { Mutant } from "./mutant.ts";
 const TRANSITION = "lib/core/transition.ts";
 const RUN = "lib/app/engine/run-occurrence.ts";
 const BATCH = "lib/app/engine/run-batch.ts";
+const DELIVERY = "lib/app/engine/run-delivery.ts";
 
 /** Bugs planted into how attempts start, keep their lease, report, retry and become known. */
 export const RUN_MUTANTS: readonly Mutant[] = [
   {
     name: "acknowledging before completing",
     file: BATCH,
-    find: "const result = await runOrHandBack(runner, message);",
+    find: "const result = await runDelivery(runner, opened);",
     replace:
-      'const result = await Promise.race([runOrHandBack(runner, message), runner.host.sleep(300).then(() => ({ kind: "not-mine" }) as const)]);',
+      'const result = await Promise.race([runDelivery(runner, opened), runner.host.sleep(300).then(() => ({ kind: "not-mine" }) as const)]);',
   },
   {
     name: "start without token",
@@ -58,10 +59,10 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "an unmarked redelivery taken for a replay",
-    file: BATCH,
-    find: "const result = await runOrHandBack(runner, message);",
+    file: DELIVERY,
+    find: "return runOccurrence(runner, opened.message);",
     replace:
-      'const result = await runOrHandBack(runner, message);\n    if (result.kind === "not-mine") await replayRedriven(runner, message);',
+      'return runOccurrence(runner, opened.message).then((result) => result.kind === "not-mine" ? replayRedriven(runner, opened.message) : result);',
   },
   {
     name: "a crash leaves no suspect",
@@ -72,8 +73,8 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     name: "suspects run beside their neighbours",
     file: BATCH,
-    find: "const trusted = decoded.filter(({ message }) => !message.suspect);",
-    replace: "const trusted = decoded;",
+    find: "const trusted = opened.filter((each) => !isSuspect(each));",
+    replace: "const trusted = opened;",
   },
   {
     name: "backoff counts one attempt too many",

@@ -1,7 +1,8 @@
 import { announce, type RowChange } from "../../../lib/app/engine/announce.ts";
 import { dispatch } from "../../../lib/app/engine/dispatch.ts";
 import { reconcile, type Written } from "../../../lib/app/engine/reconcile.ts";
-import { type Delivery, runBatch } from "../../../lib/app/engine/run-batch.ts";
+import { runBatch } from "../../../lib/app/engine/run-batch.ts";
+import type { Delivery } from "../../../lib/app/engine/run-delivery.ts";
 import { sweep } from "../../../lib/app/engine/sweep.ts";
 import { errorMessage } from "../../../lib/core/errors.ts";
 import { plusMs } from "../../../lib/core/instant.ts";
