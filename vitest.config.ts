@@ -7,7 +7,7 @@ const project = (groupOrder: number, name: string, include: string[], testTimeou
 });
 
 /** Tests that put other modules in place of real ones, so that each file needs its own. */
-const MOCKING = ["test/functions/**/*.test.ts", "test/jobs/create-consumer.test.ts"];
+const MOCKING = ["test/functions/**/*.test.ts", "test/jobs/create-{consumer,worker}.test.ts"];
 
 export default defineConfig({
   test: {

@@ -216,9 +216,12 @@ export type ReceiptVerdict =
   | { readonly kind: "stale" }
   | { readonly kind: "failed"; readonly error: Error };
 
+/** The longest a message can stay hidden, counted from its receive (Amazon SQS API Reference, "ChangeMessageVisibility"). */
+export const HIDDEN_MAX_SECONDS = 43_200;
+
 /** The receiver's side of one queue. None of its operations rejects. */
 export interface Inbox {
-  /** Up to `max` messages, at most ten, hidden from others for `visibilitySeconds`; waits up to `waitSeconds` for a first one, or until `signal` aborts. */
+  /** Up to `max` messages, or as many as one receive can bring, hidden from others for `visibilitySeconds`; waits up to `waitSeconds` for a first one, or until `signal` aborts. */
   receive(request: {
     max: number;
     waitSeconds: number;
@@ -230,7 +233,7 @@ export interface Inbox {
   >;
   /** Removes messages: they have done their work. */
   acknowledge(receipts: readonly string[]): Promise<readonly ReceiptVerdict[]>;
-  /** Hides messages for `seconds` from now; 0 hands them back. At most 12 h from their receive. */
+  /** Hides messages for `seconds` from now, to {@link HIDDEN_MAX_SECONDS} at most; 0 hands them back. */
   hide(receipts: readonly string[], seconds: number): Promise<readonly ReceiptVerdict[]>;
 }
 

@@ -6,13 +6,14 @@ import { createDynamoDbClock, type DynamoDbClock } from "../adapters/dynamodb/st
 import { createEventBridgeClient } from "../adapters/eventbridge/client.ts";
 import { createEventBus } from "../adapters/eventbridge/event-bus.ts";
 import { createSqsClient } from "../adapters/sqs/client.ts";
+import { createInbox } from "../adapters/sqs/inbox.ts";
 import { createMessageQueue } from "../adapters/sqs/message-queue.ts";
 import type { Engine, EngineSettings } from "../app/engine/engine.ts";
-import type { EventBus, Host, Logger } from "../app/ports.ts";
+import type { EventBus, Host, Inbox, Logger } from "../app/ports.ts";
 import { type OptionalAnnouncement, readEnvironment, type Settings } from "./env.ts";
 import { createLogger } from "./logger.ts";
 import { createMetrics, type FlushableMetrics } from "./metrics.ts";
-import type { FunctionName } from "./names.ts";
+import type { ProgramName } from "./names.ts";
 import { systemHost } from "./system-host.ts";
 
 /** The source of every event this project puts on a bus, by which rules pick them. */
@@ -43,24 +44,22 @@ export interface DeployedEngine extends Engine {
 }
 
 /**
- * Builds a function's engine at its cold start. Throws `InvalidEnvironmentError` naming every variable that is wrong, and
+ * Builds the engine of a function at its cold start, or of a worker. Throws `InvalidEnvironmentError` naming every variable that is wrong, and
  * `InvalidTimingError` where the deployment's numbers do not fit together.
  */
 export function createEngine(
   env: NodeJS.ProcessEnv,
-  functionName: FunctionName,
+  programName: ProgramName,
   overrides: Overrides = {},
 ): DeployedEngine {
   const deployed = readEnvironment(env);
   const {
     host = systemHost,
-    logger = createLogger(deployed, functionName),
+    logger = createLogger(deployed, programName),
     metrics = createMetrics(deployed),
   } = overrides;
-  const { region, credentials, dynamodbEndpoint, sqsEndpoint, eventbridgeEndpoint } = overrides.clients ?? {};
-  const common = { ...(region !== undefined && { region }), ...(credentials && { credentials }) };
-  const at = (endpoint: string | undefined) => ({ ...common, ...(endpoint !== undefined && { endpoint }) });
-  const dynamodb = createDynamoDbClient(at(dynamodbEndpoint));
+  const at = clientConfig(overrides);
+  const dynamodb = createDynamoDbClient(at("dynamodbEndpoint"));
   const tables = { schedulesTable: deployed.schedulesTable, occurrencesTable: deployed.occurrencesTable };
   // Before the client's first request: the clock reads the responses to all of them.
   const clock = createDynamoDbClock({ client: dynamodb, occurrencesTable: tables.occurrencesTable, host, logger });
@@ -69,12 +68,12 @@ export function createEngine(
     occurrences: createOccurrenceStore(store),
     schedules: createScheduleStore(store),
     queue: createMessageQueue({
-      client: createSqsClient(at(sqsEndpoint)),
+      client: createSqsClient(at("sqsEndpoint")),
       queues: Object.fromEntries(Object.entries(deployed.queues).map(([name, { url }]) => [name, url])),
       deadLetterQueueUrl: deployed.deadLetterQueueUrl,
     }),
     bus: createEventBus({
-      client: createEventBridgeClient(at(eventbridgeEndpoint)),
+      client: createEventBridgeClient(at("eventbridgeEndpoint")),
       busName: deployed.eventBusName,
       source: EVENT_SOURCE,
     }),
@@ -88,6 +87,22 @@ export function createEngine(
     deployed,
   };
 }
+
+/** What the client of a service is made with, where the SDK's own environment does not say. */
+const clientConfig =
+  ({ clients = {} }: Overrides) =>
+  (service: "dynamodbEndpoint" | "sqsEndpoint" | "eventbridgeEndpoint") => {
+    const { region, credentials, [service]: endpoint } = clients;
+    return {
+      ...(region !== undefined && { region }),
+      ...(credentials && { credentials }),
+      ...(endpoint !== undefined && { endpoint }),
+    };
+  };
+
+/** The receiver's side of the queue at `url`. Throws `RangeError` for a URL that is not a FIFO queue's. */
+export const createDeployedInbox = (url: string, overrides: Overrides = {}): Inbox =>
+  createInbox({ client: createSqsClient(clientConfig(overrides)("sqsEndpoint")), url });
 
 /** The part of a deployment's settings that the engine works by. */
 export function engineSettings(deployed: Settings): EngineSettings {

@@ -11,6 +11,9 @@ export const SCHEDULE_DIMENSION = "schedule";
 export const FUNCTION_NAMES = ["dispatcher", "consumer", "reconciler", "notifier"] as const;
 export type FunctionName = (typeof FUNCTION_NAMES)[number];
 
+/** What runs the engine, by its name in logs: a function, or a worker's process. */
+export type ProgramName = FunctionName | "worker";
+
 /** The sparse index of the Occurrences table by `shard` and `dueAt`: what a dispatcher must look at next. */
 export const DUE_INDEX = "due";
 

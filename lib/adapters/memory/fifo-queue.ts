@@ -1,10 +1,11 @@
+import { HIDDEN_MAX_SECONDS } from "../../app/ports.ts";
 import { type Instant, plusMs } from "../../core/instant.ts";
 
 /** How long SQS FIFO remembers a deduplication id, also after the message was deleted (Amazon SQS Developer Guide, "Exactly-once processing in Amazon SQS"). */
 export const DEDUPLICATION_WINDOW_MS = 300_000;
 
-/** The longest a message can stay invisible, counted from its receive (Amazon SQS API Reference, "ChangeMessageVisibility"). */
-export const VISIBILITY_MAX_MS = 43_200_000;
+/** The longest a message can stay invisible, counted from its receive. */
+export const VISIBILITY_MAX_MS = HIDDEN_MAX_SECONDS * 1000;
 
 /** How many messages of a queue can be in flight; past it FIFO hands out none and says nothing (Amazon SQS Developer Guide, "Amazon SQS message quotas"). */
 const IN_FLIGHT_MAX = 120_000;

@@ -39,8 +39,14 @@ export function createMemoryInbox({ queues, queue, host }: MemoryInboxOptions): 
     },
     acknowledge: async (receipts) => each(receipts, (receiptHandle) => queues.delete({ queue, receiptHandle })),
     hide: async (receipts, seconds) =>
-      each(receipts, (receiptHandle) =>
-        queues.changeVisibility({ queue, receiptHandle, visibilityMs: seconds * 1000 }),
-      ),
+      each(receipts, (receiptHandle) => {
+        try {
+          return queues.changeVisibility({ queue, receiptHandle, visibilityMs: seconds * 1000 });
+        } catch (error) {
+          // Past twelve hours from its receive, which SQS answers as a wrong receipt.
+          if (error instanceof RangeError) return "stale";
+          throw error;
+        }
+      }),
   };
 }

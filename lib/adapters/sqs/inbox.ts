@@ -10,7 +10,7 @@ import { mapBounded } from "../../app/bounded.ts";
 import type { Inbox, InboxMessage, ReceiptVerdict } from "../../app/ports.ts";
 import { PunctualError } from "../../core/errors.ts";
 import { recordedError } from "../../core/recorded-error.ts";
-import { batched } from "../batched.ts";
+import { chunked } from "../dynamodb/chunks.ts";
 import { SQS_REQUEST_TIMEOUT_MS } from "./client.ts";
 import { entryFault } from "./faults.ts";
 import { SQS_BATCH_MAX } from "./limits.ts";
@@ -88,15 +88,16 @@ async function inBatches(
   what: string,
   send: (entries: Entry[]) => Promise<{ readonly Failed?: BatchResultErrorEntry[] | undefined }>,
 ): Promise<readonly ReceiptVerdict[]> {
-  const sized = receipts.map((receipt) => ({ receipt, bytes: 0 }));
-  const verdicts = await mapBounded(batched(sized, SQS_BATCH_MAX, 0), LANES, async (batch) => {
+  const verdicts = await mapBounded(chunked(receipts, SQS_BATCH_MAX), LANES, async (batch) => {
     try {
-      const entries = batch.map(({ receipt }, index) => ({ Id: String(index), ReceiptHandle: receipt }));
+      const entries = batch.map((ReceiptHandle, index) => ({ Id: String(index), ReceiptHandle }));
       const { Failed = [] } = await send(entries);
-      return entries.map(({ Id }) => verdictOf(
-        what,
-        Failed.find((each) => each.Id === Id),
-      ));
+      return entries.map(({ Id }) =>
+        verdictOf(
+          what,
+          Failed.find((each) => each.Id === Id),
+        ),
+      );
     } catch (thrown) {
       const error = failure(what, thrown);
       return batch.map((): ReceiptVerdict => ({ kind: "failed", error }));

@@ -5,6 +5,7 @@ import { formatKey, type Occurrence } from "../../core/occurrence.ts";
 import { transition } from "../../core/transition.ts";
 import type { Host } from "../ports.ts";
 import type { Engine } from "./engine.ts";
+import { elapsedMs, type Moment, momentOf } from "./moment.ts";
 import { settleable, writeSettled } from "./settle.ts";
 
 /** How soon a renewal that got no answer is tried again. */
@@ -17,18 +18,9 @@ export class LeaseLostError extends Error {
 
 type Renewal = "renewed" | "lost" | "unknown";
 
-/** A moment on both of a host's clocks. */
-interface Moment {
-  readonly wallMs: number;
-  readonly monotonicMs: number;
-}
-
-export const momentOf = (host: Host): Moment => ({ wallMs: host.wallMs(), monotonicMs: host.monotonicMs() });
-
 /**
- * Keeps one attempt's lease and judges whether it still holds: by the larger of monotonic and wall time since *before* the
- * last renewal was sent (the monotonic clock may have stood still while the host was frozen, the wall clock may have been
- * set back; a lease counted from the answer would be too long), less a margin.
+ * Keeps one attempt's lease and judges whether it still holds: by the time since *before* the last renewal was sent (a lease
+ * counted from the answer would be too long), less a margin.
  */
 export class LeaseKeeper {
   readonly #engine: Engine;
@@ -136,9 +128,7 @@ export class LeaseKeeper {
   }
 
   #remainingMs(): number {
-    const now = momentOf(this.#host);
-    const elapsedMs = Math.max(now.wallMs - this.#renewedAt.wallMs, now.monotonicMs - this.#renewedAt.monotonicMs);
-    return LEASES.runLeaseMs - LEASES.leaseMarginMs - elapsedMs;
+    return LEASES.runLeaseMs - LEASES.leaseMarginMs - elapsedMs(this.#host, this.#renewedAt);
   }
 
   #lose(why: string): "lost" {

@@ -6,7 +6,8 @@ import { retryDelayMs } from "../../core/retry.ts";
 import { type OccurrenceEvent, startTransition, transition } from "../../core/transition.ts";
 import type { Host } from "../ports.ts";
 import type { Engine } from "./engine.ts";
-import { LeaseKeeper, momentOf } from "./lease-keeper.ts";
+import { LeaseKeeper } from "./lease-keeper.ts";
+import { momentOf } from "./moment.ts";
 import { settleable, writeUntilDecided } from "./settle.ts";
 import { letNextRun } from "./turns.ts";
 
