@@ -7,28 +7,37 @@ import { problemsOf } from "./validation.ts";
 /** The version of the message contract: readers refuse what they do not know. */
 export const MESSAGE_VERSION = 1;
 
-const schema = z.object({
+/** What a message's body holds. Members that it does not name are let pass. */
+export const messageSchema = z.object({
   version: z.literal(MESSAGE_VERSION, `must be ${MESSAGE_VERSION}`),
-  occurrenceId: z.guid("must be a UUID"),
+  occurrenceId: z.guid("must be a UUID").describe("the run's identity: the same on every attempt and redelivery"),
   scheduleId: z.string("must be text").min(1, "must not be empty"),
-  firing: z.string("must be text").min(1, "must not be empty"),
+  firing: z.string("must be text").min(1, "must not be empty").describe("the nominal instant, or manual#<key>"),
   kind: z.enum(OCCURRENCE_KINDS, `must be one of ${OCCURRENCE_KINDS.join(", ")}`),
-  scheduledFor: z.string("must be an ISO instant"),
+  scheduledFor: z.string("must be an ISO instant").describe("the nominal instant, in UTC"),
   job: z.string("must be text"),
-  payload: z.json("must be a JSON value"),
-  attempt: z.int("must be a whole number").nonnegative("must not be negative"),
+  payload: z.json("must be a JSON value").describe("what the schedule carries: any JSON value"),
+  attempt: z
+    .int("must be a whole number")
+    .nonnegative("must not be negative")
+    .describe("which attempt this is, from 1"),
   maxAttempts: z.int("must be a whole number").positive("must be positive"),
-  fencingToken: z.int("must be a whole number").nonnegative("must not be negative"),
+  fencingToken: z
+    .int("must be a whole number")
+    .nonnegative("must not be negative")
+    .describe("grows with every attempt: a store can refuse an older one"),
   timeoutSeconds: z.number("must be a number of seconds").positive("must be positive"),
-  scheduleVersion: z.string("must be text"),
-  /** An earlier attempt took its process with it: run this one alone. */
-  suspect: z.optional(z.boolean("must be true or false")),
-  /** A dead letter's message: redriven into the main queue it is that dead letter's replay, once. */
-  deadLetter: z.optional(z.boolean("must be true or false")),
+  scheduleVersion: z.string("must be text").describe("the hash of the definition"),
+  suspect: z
+    .optional(z.boolean("must be true or false"))
+    .describe("an earlier attempt took its process with it: run this one alone"),
+  deadLetter: z
+    .optional(z.boolean("must be true or false"))
+    .describe("a dead letter's message: redriven into the main queue it is that dead letter's replay, once"),
 });
 
 /** The body of a message: enough to act on alone. */
-export type OccurrenceMessage = z.infer<typeof schema>;
+export type OccurrenceMessage = z.infer<typeof messageSchema>;
 
 /** The message that carries the attempt which `row` (as the claim left it) stands for. */
 export function messageOf(row: Occurrence): OccurrenceMessage {
@@ -90,7 +99,7 @@ export function decodeMessage(body: string): DecodedMessage {
   }
   if (nestsDeeperThan(value, NESTING_MAX_LEVELS))
     return { kind: "malformed", problems: [{ path: "", message: `must nest at most ${NESTING_MAX_LEVELS} levels` }] };
-  const parsed = schema.safeParse(value);
+  const parsed = messageSchema.safeParse(value);
   return parsed.success
     ? { kind: "message", message: parsed.data }
     : { kind: "malformed", problems: problemsOf(parsed.error, value) };
