@@ -4,8 +4,10 @@ import { PunctualStack } from "../lib/construct/index.ts";
 import { PunctualError } from "../lib/core/errors.ts";
 
 const app = new App();
+/** What `-c`, cdk.json and the like have set. */
+const contextOf = ({ node }: App): Readonly<Record<string, unknown>> => Object(node.getAllContext());
 try {
-  const { stackName, props } = settingsFromContext((name) => app.node.tryGetContext(name));
+  const { stackName, props } = settingsFromContext(contextOf(app));
   new PunctualStack(app, stackName, {
     ...props,
     description: "Punctual: schedules in DynamoDB, runs through SQS FIFO, dispatched at least once",

@@ -11,6 +11,20 @@ const MINUTE = Duration.minutes(1);
 /** How many minutes in a row without a sign of life are an alarm: a tick that is late or lost is none. */
 const SILENT_MINUTES = 3;
 
+/** Longer than any run is left alone in its queue: what is older waits for a reader. */
+const UNREAD_AFTER = Duration.hours(1);
+
+/** The alarm of a named queue that nobody reads, or not fast enough. */
+export const createUnreadAlarm = (scope: Construct, queue: IQueue): Alarm =>
+  new Alarm(scope, "Unread", {
+    metric: queue.metricApproximateAgeOfOldestMessage({ period: MINUTE, statistic: "Maximum" }),
+    alarmDescription: "Runs wait in a queue that nobody reads, or not fast enough",
+    threshold: UNREAD_AFTER.toSeconds(),
+    evaluationPeriods: SILENT_MINUTES,
+    comparisonOperator: ComparisonOperator.GREATER_THAN_THRESHOLD,
+    treatMissingData: TreatMissingData.NOT_BREACHING,
+  });
+
 /** A metric that the functions of `deployment` write, by the minute. */
 const deploymentMetric = (deployment: string, metricName: MetricName | GaugeName, statistic: "Sum" | "Maximum") =>
   new Metric({

@@ -11,9 +11,7 @@ import type { IQueue } from "aws-cdk-lib/aws-sqs";
 import { type OccurrenceStatus, TERMINAL_STATUSES, UNFINISHED_STATUSES } from "../core/occurrence.ts";
 import type { OptionalAnnouncement } from "../runtime/env.ts";
 import type { Functions } from "./functions.ts";
-
-/** The most messages of one invocation (AWS Lambda Developer Guide, "Amazon SQS event source": 10 for FIFO queues). */
-const FIFO_BATCH_MAX = 10;
+import type { ConsumerPlan } from "./queue-plan.ts";
 
 /** Records of one invocation at most: a busy stream is read in few invocations, and halving still ends soon. */
 const STREAM_BATCH_SIZE = 100;
@@ -24,27 +22,34 @@ const STREAM_RETRIES = 10;
 /** How old a record may get: less than the 24 hours that DynamoDB Streams keeps it. */
 const STREAM_RECORD_AGE_MAX = Duration.hours(12);
 
-/** What feeds the functions. */
+/** The tables whose streams feed functions. */
 export interface Sources {
-  readonly queue: IQueue;
   readonly schedules: TableV2;
   readonly occurrences: TableV2;
   readonly failureQueue: IQueue;
   readonly announce: readonly OptionalAnnouncement[];
-  readonly consumerMaxConcurrency?: number;
 }
 
-/** Connects the queue with the consumer and the tables' streams with reconciler and notifier. */
-export function connectSources({ consumer, reconciler, notifier }: Functions, sources: Sources): void {
-  const { queue, schedules, occurrences, failureQueue, announce, consumerMaxConcurrency } = sources;
+/** Connects a queue with its consumer. */
+export const consumeQueue = (
+  consumer: IFunction,
+  queue: IQueue,
+  { batchSize, maxConcurrency }: Pick<ConsumerPlan, "batchSize" | "maxConcurrency">,
+): void =>
   consumer.addEventSource(
     // Never with a filter: what does not match one is deleted.
     new SqsEventSource(queue, {
-      batchSize: FIFO_BATCH_MAX,
+      batchSize,
       reportBatchItemFailures: true,
-      ...(consumerMaxConcurrency !== undefined && { maxConcurrency: consumerMaxConcurrency }),
+      ...(maxConcurrency !== undefined && { maxConcurrency }),
     }),
   );
+
+/** Connects the tables' streams with reconciler and notifier. */
+export function connectStreams(
+  { reconciler, notifier }: Pick<Functions, "reconciler" | "notifier">,
+  { schedules, occurrences, failureQueue, announce }: Sources,
+): void {
   const failed = new SqsDlq(failureQueue);
   readStream(reconciler, "Schedules", schedules, { onFailure: failed });
   readStream(notifier, "Occurrences", occurrences, {

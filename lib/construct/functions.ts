@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { Duration, RemovalPolicy } from "aws-cdk-lib";
 import { Role, ServicePrincipal } from "aws-cdk-lib/aws-iam";
 import { Architecture, Code, Function as LambdaFunction, Runtime } from "aws-cdk-lib/aws-lambda";
@@ -6,29 +5,26 @@ import { LogGroup, type RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { Construct } from "constructs";
 import { DISPATCHER } from "../core/timing.ts";
 import type { FunctionName } from "../runtime/names.ts";
-
-/** What one function is given. */
-interface Size {
-  readonly memorySize: number;
-  readonly timeout: Duration;
-}
+import type { ConsumerPlan } from "./queue-plan.ts";
 
 /** How one function differs from the others. */
-interface FunctionSettings extends Size {
+interface FunctionSettings {
+  readonly memorySize: number;
+  readonly timeout: Duration;
   readonly id: string;
   readonly description: string;
   readonly retryAttempts?: number;
   readonly maxEventAge?: Duration;
 }
 
-/** What all functions share, and what a deployment decides for its consumer. */
+/** What all functions share. */
 export interface FunctionsProps {
-  /** `<function>/index.mjs` each. */
-  readonly bundles: string;
   readonly environment: Record<string, string>;
   readonly logRetention: RetentionDays;
-  readonly consumer: Size;
 }
+
+/** A function's directory with its `index.mjs`. */
+type BundleOf = (name: FunctionName) => string;
 
 /** The four functions by name. */
 export type Functions = Readonly<Record<FunctionName, LambdaFunction>>;
@@ -39,22 +35,23 @@ export type Functions = Readonly<Record<FunctionName, LambdaFunction>>;
  */
 export const TICK = { retryAttempts: 0, maxEventAge: Duration.seconds(60) } as const;
 
-/** The four functions, each with a role and a log group of its own. */
-export function createFunctions(scope: Construct, props: FunctionsProps): Functions {
+/** The four functions, each with a role and a log group of its own; the consumer is that of the default queue. */
+export function createFunctions(
+  scope: Construct,
+  bundleOf: BundleOf,
+  consumer: ConsumerPlan,
+  props: FunctionsProps,
+): Functions {
   return {
-    dispatcher: createFunction(scope, "dispatcher", props, {
+    consumer: createConsumer(scope, bundleOf("consumer"), consumer, props),
+    dispatcher: createFunction(scope, bundleOf("dispatcher"), props, {
       ...TICK,
       id: "Dispatcher",
       description: "Claims what is due and sends it, for the minute of its tick",
       memorySize: 512,
       timeout: Duration.seconds(DISPATCHER.timeoutSeconds),
     }),
-    consumer: createFunction(scope, "consumer", props, {
-      ...props.consumer,
-      id: "Consumer",
-      description: "Runs jobs and records what became of them",
-    }),
-    reconciler: createFunction(scope, "reconciler", props, {
+    reconciler: createFunction(scope, bundleOf("reconciler"), props, {
       ...TICK,
       id: "Reconciler",
       description: "Keeps every schedule's next firing in place, and sweeps hourly",
@@ -62,7 +59,7 @@ export function createFunctions(scope: Construct, props: FunctionsProps): Functi
       // Its sweep walks through every schedule.
       timeout: Duration.minutes(5),
     }),
-    notifier: createFunction(scope, "notifier", props, {
+    notifier: createFunction(scope, bundleOf("notifier"), props, {
       id: "Notifier",
       description: "Announces what becomes of occurrences",
       memorySize: 256,
@@ -71,10 +68,24 @@ export function createFunctions(scope: Construct, props: FunctionsProps): Functi
   };
 }
 
+/** The function that consumes one queue. */
+export const createConsumer = (
+  scope: Construct,
+  bundle: string,
+  { memorySize, timeoutSeconds }: ConsumerPlan,
+  props: FunctionsProps,
+): LambdaFunction =>
+  createFunction(scope, bundle, props, {
+    id: "Consumer",
+    description: "Runs jobs and records what became of them",
+    memorySize,
+    timeout: Duration.seconds(timeoutSeconds),
+  });
+
 function createFunction(
   scope: Construct,
-  name: FunctionName,
-  { bundles, environment, logRetention }: FunctionsProps,
+  bundle: string,
+  { environment, logRetention }: FunctionsProps,
   { id, ...settings }: FunctionSettings,
 ): LambdaFunction {
   const logGroup = new LogGroup(scope, `${id}Logs`, { retention: logRetention, removalPolicy: RemovalPolicy.DESTROY });
@@ -84,7 +95,7 @@ function createFunction(
     ...settings,
     runtime: Runtime.NODEJS_24_X,
     architecture: Architecture.ARM_64,
-    code: Code.fromAsset(join(bundles, name)),
+    code: Code.fromAsset(bundle),
     handler: "index.handler",
     environment,
     role,

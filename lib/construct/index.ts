@@ -1,4 +1,5 @@
 export { InvalidDeploymentError } from "./errors.ts";
 export type { PunctualProps } from "./props.ts";
 export { Punctual } from "./punctual.ts";
-export { PunctualStack } from "./stack.ts";
+export type { NamedQueueProps, RetryProps } from "./queue-props.ts";
+export { PunctualStack, type PunctualStackProps } from "./stack.ts";

@@ -1,18 +1,25 @@
 import type { TableV2 } from "aws-cdk-lib/aws-dynamodb";
 import type { IEventBus } from "aws-cdk-lib/aws-events";
-import { type IGrantable, PolicyStatement } from "aws-cdk-lib/aws-iam";
+import { Grant, type IGrantable, PolicyStatement } from "aws-cdk-lib/aws-iam";
 import type { IQueue } from "aws-cdk-lib/aws-sqs";
+import type { BuiltinJobSettings } from "../runtime/env.ts";
 import { DEAD_LETTER_INDEX, DUE_INDEX } from "../runtime/names.ts";
 import type { Functions } from "./functions.ts";
 
 /** What the functions work on. */
-export interface Resources {
+export interface Resources extends WorkResources {
   readonly schedules: TableV2;
-  readonly occurrences: TableV2;
   /** Every queue that runs go to. */
   readonly runQueues: readonly IQueue[];
+}
+
+/** What those work on who run jobs. */
+export interface WorkResources {
+  readonly occurrences: TableV2;
   readonly deadLetterQueue: IQueue;
   readonly eventBus: IEventBus;
+  /** What the deployment's built-in jobs may reach. */
+  readonly builtinJobs: BuiltinJobSettings;
 }
 
 /**
@@ -23,8 +30,8 @@ export interface Resources {
  * policies with PartiQL for DynamoDB"); a transaction needs the actions of its parts. Every function reads one item of
  * Occurrences to hear what time it is there.
  */
-export function grantPermissions(functions: Functions, resources: Resources): void {
-  const { dispatcher, consumer, reconciler, notifier } = functions;
+export function grantPermissions(functions: Omit<Functions, "consumer">, resources: Resources): void {
+  const { dispatcher, reconciler, notifier } = functions;
   const { schedules, occurrences, runQueues, deadLetterQueue, eventBus } = resources;
 
   // Whoever takes a schedule's last firing reconciles it, so that its status says that it ended, or it is gone if it wants to.
@@ -44,11 +51,6 @@ export function grantPermissions(functions: Functions, resources: Resources): vo
     runQueues.map(({ queueArn }) => queueArn),
   );
 
-  // It looks for the run that waits for the end of the one it ran.
-  allow(consumer, [...READ, ...HEAR_TIME, ...WRITE_ROWS, ...QUERY], [occurrences.tableArn]);
-  // A message that nobody can read is set aside there.
-  allow(consumer, SEND, [deadLetterQueue.queueArn]);
-
   allow(reconciler, ["dynamodb:Scan"], [schedules.tableArn]);
   allow(reconciler, QUERY, [indexArn(occurrences, DEAD_LETTER_INDEX)]);
   // Its sweep announces what the notifier never did.
@@ -62,6 +64,31 @@ export function grantPermissions(functions: Functions, resources: Resources): vo
   allow(notifier, [...READ, ...WRITE_STATUS], [schedules.tableArn]);
 }
 
+/** Gives whoever runs jobs what that takes, but for the messages of its queue. */
+export function grantRunning(runner: IGrantable, resources: WorkResources): Grant {
+  const { occurrences, deadLetterQueue, eventBus, builtinJobs } = resources;
+  const grant = (actions: readonly string[], resourceArns: readonly string[], conditions = {}) =>
+    Grant.addToPrincipal({ grantee: runner, actions: [...actions], resourceArns: [...resourceArns], conditions });
+  const grants = [
+    // It looks for the run that waits for the end of the one it ran.
+    grant([...READ, ...HEAR_TIME, ...WRITE_ROWS, ...QUERY], [occurrences.tableArn]),
+    // A message that nobody can read is set aside there.
+    grant(SEND, [deadLetterQueue.queueArn]),
+  ];
+  const { lambdaFunctions, eventJobSource } = builtinJobs;
+  if (lambdaFunctions.length > 0) grants.push(grant(["lambda:InvokeFunction"], lambdaFunctions));
+  // Under that source alone: its events cannot be taken for announcements.
+  if (eventJobSource !== undefined)
+    grants.push(
+      grant(["events:PutEvents"], [eventBus.eventBusArn], { StringEquals: { "events:source": eventJobSource } }),
+    );
+  return grants.reduce((all, one) => all.combine(one));
+}
+
+/** Gives a worker what it takes to run the messages of `queue`. Lambda's event sources bring this themselves. */
+export const grantReceiving = (worker: IGrantable, { queueArn }: IQueue): Grant =>
+  Grant.addToPrincipal({ grantee: worker, actions: RECEIVE, resourceArns: [queueArn] });
+
 const READ = ["dynamodb:BatchGetItem"];
 /** A read of one small row, whose response tells the time. */
 const HEAR_TIME = ["dynamodb:GetItem"];
@@ -73,6 +100,7 @@ const KEEP_HIGH_WATER = ["dynamodb:UpdateItem"];
 const WRITE_STATUS = ["dynamodb:UpdateItem"];
 const REMOVE = ["dynamodb:DeleteItem"];
 const SEND = ["sqs:SendMessage"];
+const RECEIVE = ["sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility"];
 
 const indexArn = ({ tableArn }: TableV2, name: string): string => `${tableArn}/index/${name}`;
 

@@ -1,7 +1,9 @@
 import type { Duration, RemovalPolicy } from "aws-cdk-lib";
 import type { IEventBus } from "aws-cdk-lib/aws-events";
+import type { IFunction } from "aws-cdk-lib/aws-lambda";
 import type { RetentionDays } from "aws-cdk-lib/aws-logs";
 import type { LogLevel, OptionalAnnouncement } from "../runtime/env.ts";
+import type { NamedQueueProps, RetryProps } from "./queue-props.ts";
 
 /** How a deployment of the scheduler differs from the stock one. Numbers are checked against each other at synthesis. */
 export interface PunctualProps {
@@ -18,7 +20,38 @@ export interface PunctualProps {
   readonly jobs?: string;
 
   /**
-   * A directory of bundles made beforehand, `<function>/index.mjs` each; `jobs` then has no effect.
+   * Queues beside `default`, by the names that schedules use: at most nine.
+   * @default - none
+   */
+  readonly queues?: Readonly<Record<string, NamedQueueProps>>;
+
+  /**
+   * By what runs of the default queue are tried again whose schedules do not say it themselves.
+   * @default - 10 attempts, up to 5 minutes apart
+   */
+  readonly retry?: RetryProps;
+
+  /**
+   * Where the built-in job `http` may call: hosts (`api.example.com`, `*.example.com`; https at public addresses) and origins
+   * (`http://10.0.0.5:8080`; just there, whatever the address).
+   * @default - nowhere
+   */
+  readonly httpAllowedHosts?: readonly string[];
+
+  /**
+   * The functions, versions or aliases that the built-in job `lambda` may invoke.
+   * @default - none
+   */
+  readonly lambdaFunctions?: readonly IFunction[];
+
+  /**
+   * The source of the events that the built-in job `event` puts on the event bus.
+   * @default - the job puts none
+   */
+  readonly eventJobSource?: string;
+
+  /**
+   * A directory of bundles made beforehand, `<function>/index.mjs` each; `jobs`, also those of queues, then has no effect.
    * @default - the functions are bundled at synthesis
    */
   readonly bundles?: string;

@@ -1,4 +1,4 @@
-import { ArnFormat, type Duration, Names, Stack } from "aws-cdk-lib";
+import { ArnFormat, Duration, Names, Stack } from "aws-cdk-lib";
 import {
   DeduplicationScope,
   FifoThroughputLimit,
@@ -6,8 +6,8 @@ import {
   QueueEncryption,
   RedrivePermission,
 } from "aws-cdk-lib/aws-sqs";
-import type { Construct } from "constructs";
-import { DEFAULT_QUEUE } from "../runtime/env.ts";
+import { Construct } from "constructs";
+import type { QueuePlan, QueuePlans } from "./queue-plan.ts";
 
 /** The longest name of a queue, `.fifo` included (Amazon SQS quotas, "Queue name"). */
 const QUEUE_NAME_MAX_CHARACTERS = 80;
@@ -22,52 +22,73 @@ const HIGH_THROUGHPUT = {
 
 const SAFE = { encryption: QueueEncryption.SQS_MANAGED, enforceSSL: true } as const;
 
-/** What the queues are set up with. */
+/** What all queues of a deployment have in common. */
 export interface QueueProps {
-  readonly visibilityTimeout: Duration;
   readonly messageRetention: Duration;
   readonly maxReceiveCount: number;
 }
 
-/** The queue of runs and the one for dead letters. */
-export interface Queues {
+/** A queue that runs go to, with the plan it was made by. */
+export interface RunQueue<Plan extends QueuePlan = QueuePlan> {
+  readonly plan: Plan;
   readonly queue: Queue;
+  /** What belongs to this queue stands here. */
+  readonly scope: Construct;
+}
+
+/** The queues of runs and the one for dead letters. */
+export interface Queues {
+  readonly main: RunQueue<QueuePlans["main"]>;
+  readonly named: readonly RunQueue[];
   readonly deadLetterQueue: Queue;
 }
 
 /**
- * The FIFO queue that runs go through, and the FIFO queue behind it.
+ * The FIFO queues that runs go through, and the FIFO queue behind them.
  *
- * Each refers to the other (where messages go; from whom they may come), which CloudFormation cannot create. So the main
- * queue has a name derived from where it stands, and the dead-letter queue refers to that.
+ * Each refers to the other (where messages go; from whom they may come), which CloudFormation cannot create. So the queues of
+ * runs have names derived from where they stand, and the dead-letter queue refers to those.
  */
-export function createQueues(scope: Construct, props: QueueProps): Queues {
-  const { visibilityTimeout, messageRetention: retentionPeriod, maxReceiveCount } = props;
-  const queueName = fifoName(scope, DEFAULT_QUEUE);
-  const queueArn = Stack.of(scope).formatArn({
-    service: "sqs",
-    resource: queueName,
-    arnFormat: ArnFormat.NO_RESOURCE_NAME,
-  });
+export function createQueues(scope: Construct, { main, named }: QueuePlans, props: QueueProps): Queues {
+  const { messageRetention: retentionPeriod, maxReceiveCount } = props;
+  const below = new Construct(scope, "Queues");
+  const placeOf = <Plan extends QueuePlan>(plan: Plan, place: Construct) => {
+    const queueName = fifoName(scope, plan.name);
+    return {
+      plan,
+      queueName,
+      scope: place,
+      source: Queue.fromQueueArn(place, "RedriveSource", arnOf(scope, queueName)),
+    };
+  };
+  const mainPlace = placeOf(main, scope);
+  const places = named.map((plan) => placeOf(plan, new Construct(below, plan.name)));
   const deadLetterQueue = new Queue(scope, "DeadLetterQueue", {
     ...HIGH_THROUGHPUT,
     ...SAFE,
     retentionPeriod,
     redriveAllowPolicy: {
       redrivePermission: RedrivePermission.BY_QUEUE,
-      sourceQueues: [Queue.fromQueueArn(scope, "RedriveSource", queueArn)],
+      sourceQueues: [mainPlace, ...places].map(({ source }) => source),
     },
   });
-  const queue = new Queue(scope, "Queue", {
-    ...HIGH_THROUGHPUT,
-    ...SAFE,
-    queueName,
-    visibilityTimeout,
-    retentionPeriod,
-    deadLetterQueue: { queue: deadLetterQueue, maxReceiveCount },
+  const runQueueAt = <Plan extends QueuePlan>(place: { plan: Plan; queueName: string; scope: Construct }) => ({
+    plan: place.plan,
+    scope: place.scope,
+    queue: new Queue(place.scope, "Queue", {
+      ...HIGH_THROUGHPUT,
+      ...SAFE,
+      queueName: place.queueName,
+      visibilityTimeout: Duration.seconds(place.plan.visibilityTimeoutSeconds),
+      retentionPeriod,
+      deadLetterQueue: { queue: deadLetterQueue, maxReceiveCount },
+    }),
   });
-  return { queue, deadLetterQueue };
+  return { main: runQueueAt(mainPlace), named: places.map(runQueueAt), deadLetterQueue };
 }
+
+const arnOf = (scope: Construct, resource: string): string =>
+  Stack.of(scope).formatArn({ service: "sqs", resource, arnFormat: ArnFormat.NO_RESOURCE_NAME });
 
 /** Where the metadata of stream records go that a function could not take. Lambda wants a standard queue for it. */
 export const createFailureQueue = (scope: Construct, retentionPeriod: Duration): Queue =>

@@ -13,13 +13,16 @@ const SCHEDULE_ID = /^[A-Za-z0-9._-]{1,128}$/;
 export const PAYLOAD_MAX_BYTES = 32 * 1024;
 
 /** The most attempts a run may be given: bounds the row's log and what a poison job can cost. */
-const MAX_ATTEMPTS_LIMIT = 100;
+export const MAX_ATTEMPTS_LIMIT = 100;
 
 /** SQS keeps a message for at most 14 days (Amazon SQS quotas, "Message retention"), so nothing waits longer to start. */
 const START_DEADLINE_MAX_SECONDS = 14 * 86_400;
 
 /** The longest backoff: a run that must wait longer is better a schedule of its own. */
-const DELAY_MAX_SECONDS = 7 * 86_400;
+export const DELAY_MAX_SECONDS = 7 * 86_400;
+
+/** The longest time that one attempt can be given: what must run longer is better cut into runs. */
+export const TIMEOUT_MAX_SECONDS = 7 * 86_400;
 
 const seconds = (min: number, max: number) =>
   z.number(range(min, max)).min(min, range(min, max)).max(max, range(min, max));
@@ -81,7 +84,7 @@ const definition = z.object(
     misfire: z.optional(misfire),
     overlap: z.optional(oneOf(["allow", "skip", "wait", "replace"])),
     retry: z.optional(retry),
-    timeoutSeconds: z.optional(seconds(1, 7 * 86_400)),
+    timeoutSeconds: z.optional(seconds(1, TIMEOUT_MAX_SECONDS)),
     startDeadlineSeconds: z.optional(seconds(60, START_DEADLINE_MAX_SECONDS)),
     effects: z.optional(oneOf(["idempotent", "fenced", "none"])),
     deleteAfterCompletion: z.optional(flag),

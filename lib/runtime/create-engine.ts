@@ -13,11 +13,8 @@ import type { EventBus, Host, Inbox, Logger } from "../app/ports.ts";
 import { type OptionalAnnouncement, readEnvironment, type Settings } from "./env.ts";
 import { createLogger } from "./logger.ts";
 import { createMetrics, type FlushableMetrics } from "./metrics.ts";
-import type { ProgramName } from "./names.ts";
+import { EVENT_SOURCE, type ProgramName } from "./names.ts";
 import { systemHost } from "./system-host.ts";
-
-/** The source of every event this project puts on a bus, by which rules pick them. */
-export const EVENT_SOURCE = "punctual";
 
 /** What a caller may put in place of a function's own: for the local engine and for tests. */
 export interface Overrides {

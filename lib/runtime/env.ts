@@ -1,7 +1,7 @@
 import * as z from "zod";
 import { formatProblems, type Problem, PunctualError } from "../core/errors.ts";
 import type { RetryPolicy } from "../core/retry.ts";
-import { assertTiming, DEFAULT_NUMBERS, type TimingNumbers } from "../core/timing.ts";
+import { assertTiming, DEFAULT_NUMBERS, type QueueTiming, type TimingNumbers } from "../core/timing.ts";
 import { problemsOf } from "../core/validation.ts";
 
 /** The queue behind which every deployment has its consumer function. */
@@ -24,6 +24,19 @@ export interface QueueSettings {
   readonly retry?: Partial<RetryPolicy>;
   /** `enqueued`: a run is done once SQS has its message. Else a consumer reports the end. */
   readonly completion?: "enqueued";
+  /** The timeout of the function that consumes it, where one does, and how long a message that it received stays hidden. */
+  readonly consumerTimeoutSeconds?: number;
+  readonly visibilityTimeoutSeconds?: number;
+}
+
+/** What a deployment allows its built-in jobs: nothing where nothing is said. */
+export interface BuiltinJobSettings {
+  /** The hosts and origins that `http` may call. */
+  readonly httpAllowedHosts: readonly string[];
+  /** The ARNs of the functions that `lambda` may invoke. */
+  readonly lambdaFunctions: readonly string[];
+  /** The source of the events that `event` puts on the deployment's bus; without one it puts none. */
+  readonly eventJobSource?: string;
 }
 
 /**
@@ -43,14 +56,12 @@ export interface Settings {
   readonly dispatchers: number;
   /** How long finished rows are kept. */
   readonly historySeconds: number;
-  /** The timeout of the consumer function and the visibility timeout of the queue it reads. */
-  readonly consumerTimeoutSeconds: number;
-  readonly visibilityTimeoutSeconds: number;
   readonly messageRetentionSeconds: number;
   readonly maxReceiveCount: number;
   readonly announce: readonly OptionalAnnouncement[];
   /** Whether the numbers of runs are written by schedule too: each schedule's are metrics of their own, and cost as such. */
   readonly metricsBySchedule: boolean;
+  readonly builtinJobs: BuiltinJobSettings;
   readonly logLevel: LogLevel;
 }
 
@@ -65,31 +76,23 @@ export const ENVIRONMENT_NAMES = {
   shards: "PUNCTUAL_SHARDS",
   dispatchers: "PUNCTUAL_DISPATCHERS",
   historySeconds: "PUNCTUAL_HISTORY_SECONDS",
-  consumerTimeoutSeconds: "PUNCTUAL_CONSUMER_TIMEOUT_SECONDS",
-  visibilityTimeoutSeconds: "PUNCTUAL_VISIBILITY_TIMEOUT_SECONDS",
   messageRetentionSeconds: "PUNCTUAL_MESSAGE_RETENTION_SECONDS",
   maxReceiveCount: "PUNCTUAL_MAX_RECEIVE_COUNT",
   announce: "PUNCTUAL_ANNOUNCE",
   metricsBySchedule: "PUNCTUAL_METRICS_BY_SCHEDULE",
+  builtinJobs: "PUNCTUAL_BUILTIN_JOBS",
   logLevel: "PUNCTUAL_LOG_LEVEL",
 } as const satisfies Record<keyof Settings, string>;
 
 /** A deployment's numbers for `checkTiming`: its settings, and the constants of this build for the rest. */
-export function timingOf(settings: Settings): TimingNumbers {
-  const { historySeconds, messageRetentionSeconds, maxReceiveCount } = settings;
-  const { consumerTimeoutSeconds, visibilityTimeoutSeconds } = settings;
-  const queues = Object.entries(settings.queues).map(([name, { timeoutMaxSeconds }]) => [
-    name,
-    { timeoutMaxSeconds, ...(name === DEFAULT_QUEUE && { consumerTimeoutSeconds, visibilityTimeoutSeconds }) },
-  ]);
-  return {
-    ...DEFAULT_NUMBERS,
-    historySeconds,
-    messageRetentionSeconds,
-    maxReceiveCount,
-    queues: Object.fromEntries(queues),
-  };
-}
+export const timingOf = ({
+  historySeconds,
+  messageRetentionSeconds,
+  maxReceiveCount,
+  queues,
+}: Pick<Settings, "historySeconds" | "messageRetentionSeconds" | "maxReceiveCount"> & {
+  readonly queues: Readonly<Record<string, QueueTiming>>;
+}): TimingNumbers => ({ ...DEFAULT_NUMBERS, historySeconds, messageRetentionSeconds, maxReceiveCount, queues });
 
 const settingNames = Object.keys(ENVIRONMENT_NAMES).filter(isSetting);
 
@@ -97,10 +100,11 @@ function isSetting(name: string): name is keyof Settings {
   return name in ENVIRONMENT_NAMES;
 }
 
-/** The settings as environment variables: text as it is, numbers and switches as JavaScript writes them, queues and announcements as JSON. */
+/** The settings as environment variables: text as it is, numbers and switches as JavaScript writes them, lists and maps as JSON. */
 export function environmentOf(settings: Settings): Record<string, string> {
-  const text = { ...settings, queues: JSON.stringify(settings.queues), announce: JSON.stringify(settings.announce) };
-  return Object.fromEntries(settingNames.map((setting) => [ENVIRONMENT_NAMES[setting], String(text[setting])]));
+  const textOf = (value: Settings[keyof Settings]) =>
+    typeof value === "object" ? JSON.stringify(value) : String(value);
+  return Object.fromEntries(settingNames.map((setting) => [ENVIRONMENT_NAMES[setting], textOf(settings[setting])]));
 }
 
 const text = z.string("must be set").min(1, "must not be empty");
@@ -128,7 +132,11 @@ export const queueLimits = z.object(
   },
   "must be a queue's settings: a map with url and timeoutMaxSeconds",
 );
-const queue = queueLimits.extend({ url: z.string("must be the queue's URL").min(1, "must be the queue's URL") });
+const queue = queueLimits.extend({
+  url: z.string("must be the queue's URL").min(1, "must be the queue's URL"),
+  consumerTimeoutSeconds: z.exactOptional(z.number(positive).positive(positive)),
+  visibilityTimeoutSeconds: z.exactOptional(z.number(positive).positive(positive)),
+});
 const ANNOUNCE_RULE = `must be a JSON list of ${OPTIONAL_ANNOUNCEMENTS.join(", ")}`;
 const announcement = z.enum(OPTIONAL_ANNOUNCEMENTS, ANNOUNCE_RULE);
 const schema: z.ZodType<Settings> = z.object({
@@ -144,12 +152,18 @@ const schema: z.ZodType<Settings> = z.object({
   shards: count("must be a positive whole number"),
   dispatchers: count("must be a positive whole number"),
   historySeconds: seconds,
-  consumerTimeoutSeconds: seconds,
-  visibilityTimeoutSeconds: seconds,
   messageRetentionSeconds: seconds,
   maxReceiveCount: count("must be a positive whole number"),
   announce: z.array(announcement, ANNOUNCE_RULE),
   metricsBySchedule: z.enum(["true", "false"], "must be true or false").transform((text) => text === "true"),
+  builtinJobs: z.object(
+    {
+      httpAllowedHosts: z.array(text, "must be a list of hosts and origins"),
+      lambdaFunctions: z.array(text, "must be a list of functions' ARNs"),
+      eventJobSource: z.exactOptional(text),
+    },
+    "must be a JSON map of httpAllowedHosts, lambdaFunctions and eventJobSource",
+  ),
   logLevel: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(", ")}`),
 });
 
@@ -171,6 +185,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Settings {
     ...given,
     queues: fromJson(given["queues"]),
     announce: fromJson(given["announce"]),
+    builtinJobs: fromJson(given["builtinJobs"]),
   };
   const parsed = schema.safeParse(input);
   if (parsed.success) {

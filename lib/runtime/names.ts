@@ -25,3 +25,6 @@ export const GROUP_INDEX = "group";
 
 /** The attribute of the Occurrences table that DynamoDB's TTL reads: epoch *seconds*. */
 export const TTL_ATTRIBUTE = "expiresAtSeconds";
+
+/** The source of every announcement this project puts on a bus, by which rules pick them. */
+export const EVENT_SOURCE = "punctual";

@@ -3,7 +3,9 @@ import { queueLimits, type Settings } from "./env.ts";
 
 /** What whoever defines schedules must know of a deployment: what they are checked against, and where their runs lie. */
 export type ScheduleSettings = Pick<Settings, "shards" | "historySeconds"> & {
-  readonly queues: Readonly<Record<string, Pick<Settings["queues"][string], "timeoutMaxSeconds" | "retry">>>;
+  readonly queues: Readonly<
+    Record<string, Pick<Settings["queues"][string], "timeoutMaxSeconds" | "retry" | "completion">>
+  >;
 };
 
 const schema: z.ZodType<ScheduleSettings> = z.object({
@@ -17,7 +19,12 @@ export const scheduleSettingsJson = ({ shards, historySeconds, queues }: Setting
   JSON.stringify({
     shards,
     historySeconds,
-    queues: Object.fromEntries(Object.entries(queues).map(([name, { url: _, ...limits }]) => [name, limits])),
+    queues: Object.fromEntries(
+      Object.entries(queues).map(([name, { timeoutMaxSeconds, retry, completion }]) => [
+        name,
+        { timeoutMaxSeconds, retry, completion },
+      ]),
+    ),
   });
 
 /** Reads what {@link scheduleSettingsJson} wrote; `undefined` for a text that is something else. */

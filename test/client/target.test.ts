@@ -14,18 +14,24 @@ const ENVIRONMENT = environmentOf({
   deployment: "local",
   schedulesTable: "Schedules",
   occurrencesTable: "Occurrences",
-  queues: { default: { url: "http://127.0.0.1:1/q.fifo", timeoutMaxSeconds: 60 } },
+  queues: {
+    default: {
+      url: "http://127.0.0.1:1/q.fifo",
+      timeoutMaxSeconds: 60,
+      consumerTimeoutSeconds: 120,
+      visibilityTimeoutSeconds: 180,
+    },
+  },
   deadLetterQueueUrl: "http://127.0.0.1:1/d.fifo",
   eventBusName: "default",
   shards: 8,
   dispatchers: 1,
   historySeconds: 30 * 86_400,
-  consumerTimeoutSeconds: 120,
-  visibilityTimeoutSeconds: 180,
   messageRetentionSeconds: 14 * 86_400,
   maxReceiveCount: 20,
   announce: [],
   metricsBySchedule: false,
+  builtinJobs: { httpAllowedHosts: [], lambdaFunctions: [] },
   logLevel: "INFO",
 });
 

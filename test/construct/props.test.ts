@@ -41,10 +41,10 @@ test.each<[broken: string, props: PunctualProps, message: string]>([
 });
 
 test.each<[props: PunctualProps, message: string]>([
-  [{ shards: 0 }, "shards must be a whole number from 1 to 1000, got 0"],
-  [{ shards: 2.5 }, "shards must be a whole number from 1 to 1000, got 2.5"],
-  [{ shards: 4, dispatchers: 5 }, "dispatchers must be a whole number from 1 to 4, got 5"],
-  [{ consumerTimeout: Duration.minutes(16) }, "consumerTimeout must be at most 900 seconds, got 960"],
+  [{ shards: 0 }, "shards: must be a whole number from 1 to 1000, got 0"],
+  [{ shards: 2.5 }, "shards: must be a whole number from 1 to 1000, got 2.5"],
+  [{ shards: 4, dispatchers: 5 }, "dispatchers: must be a whole number from 1 to 4, got 5"],
+  [{ consumerTimeout: Duration.minutes(16) }, "consumerTimeout: must be a number of seconds from 1 to 900, got 960"],
 ])("refuses %j", (props, message) => {
   expect(build(props)).toThrow(InvalidDeploymentError);
   expect(build(props)).toThrow(message);
@@ -127,7 +127,7 @@ test("two schedulers in one stack share neither queue nor metrics, and announce 
   }
 });
 
-const read = (context: Record<string, unknown>) => settingsFromContext((name) => context[name]);
+const read = (context: Record<string, unknown>) => settingsFromContext(context);
 
 test("without any context the stock app has its stock name and settings", () => {
   expect(read({})).toEqual({ stackName: "Punctual", props: {} });
@@ -171,4 +171,29 @@ test("everything that cannot be used is named in one error", () => {
     'jobs: must not be empty, got ""',
   ])
     expect(() => read(context)).toThrow(message);
+});
+
+test("a name that is nobody's is refused, whatever the CDK's own context holds", () => {
+  const cdks = { "@aws-cdk/core:checkSecretUsage": true, "aws:cdk:enable-path-metadata": true, "hosted-zone:x": {} };
+  expect(read(cdks)).toEqual({ stackName: "Punctual", props: {} });
+  expect(() => read({ ...cdks, shard: "16" })).toThrow(InvalidDeploymentError);
+  expect(() => read({ ...cdks, shard: "16" })).toThrow(
+    /^context is not valid: shard: is no setting of this app; it has stack, jobs, .*$/,
+  );
+});
+
+test("lists of hosts and functions are texts with commas", () => {
+  const { props } = read({
+    httpAllowedHosts: "a.example,*.b.example",
+    lambdaFunctions: "bill:live",
+    eventJobSource: "acme",
+  });
+  expect(props).toEqual({
+    httpAllowedHosts: ["a.example", "*.b.example"],
+    lambdaFunctionNames: ["bill:live"],
+    eventJobSource: "acme",
+  });
+  expect(() => read({ lambdaFunctions: "bill,not a name" })).toThrow(
+    "lambdaFunctions.1: must be a list of functions' names or ARNs, got ",
+  );
 });

@@ -178,7 +178,7 @@ test("the environment of a function, once resolved, is one that its handler acce
     announce: [],
   });
   expect(settings.queues["default"]?.url).toMatch(/^<Queue[0-9A-F]{8}>$/);
-  expect(timingOf(settings)).toEqual(DEFAULT_NUMBERS);
+  expect(timingOf(settings)).toMatchObject(DEFAULT_NUMBERS);
 });
 
 /** What a reference or a join stands for, with `<LogicalId>` for what only CloudFormation knows. */

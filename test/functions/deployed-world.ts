@@ -11,7 +11,12 @@ export const SETTINGS: Settings = {
   schedulesTable: "Schedules",
   occurrencesTable: "Occurrences",
   queues: {
-    default: { url: "https://sqs.example/1/main.fifo", timeoutMaxSeconds: 290 },
+    default: {
+      url: "https://sqs.example/1/main.fifo",
+      timeoutMaxSeconds: 290,
+      consumerTimeoutSeconds: 300,
+      visibilityTimeoutSeconds: 330,
+    },
     plain: { url: "https://sqs.example/1/plain.fifo", timeoutMaxSeconds: 60, completion: "enqueued" },
   },
   deadLetterQueueUrl: "https://sqs.example/1/dead.fifo",
@@ -19,12 +24,11 @@ export const SETTINGS: Settings = {
   shards: 1,
   dispatchers: 1,
   historySeconds: 2_592_000,
-  consumerTimeoutSeconds: 300,
-  visibilityTimeoutSeconds: 330,
   messageRetentionSeconds: 1_209_600,
   maxReceiveCount: 20,
   announce: ["started"],
   metricsBySchedule: false,
+  builtinJobs: { httpAllowedHosts: [], lambdaFunctions: [] },
   logLevel: "INFO",
 };
 

@@ -36,7 +36,7 @@ describe("a function's engine", () => {
   });
 
   it("is not built where the deployment's numbers do not fit together", () => {
-    const env = environmentOf({ ...SETTINGS, visibilityTimeoutSeconds: 300 });
+    const env = environmentOf({ ...SETTINGS, historySeconds: 3_600 });
     expect(() => createEngine(env, "consumer", { clients })).toThrow(InvalidTimingError);
   });
 });

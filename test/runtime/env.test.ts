@@ -7,7 +7,12 @@ const SETTINGS: Settings = {
   schedulesTable: "Schedules",
   occurrencesTable: "Occurrences",
   queues: {
-    default: { url: "https://sqs.example/1/main.fifo", timeoutMaxSeconds: 290 },
+    default: {
+      url: "https://sqs.example/1/main.fifo",
+      timeoutMaxSeconds: 290,
+      consumerTimeoutSeconds: 300,
+      visibilityTimeoutSeconds: 330,
+    },
     plain: {
       url: "https://sqs.example/1/plain.fifo",
       timeoutMaxSeconds: 0.5,
@@ -20,12 +25,11 @@ const SETTINGS: Settings = {
   shards: 8,
   dispatchers: 2,
   historySeconds: 2_592_000,
-  consumerTimeoutSeconds: 300,
-  visibilityTimeoutSeconds: 330,
   messageRetentionSeconds: 1_209_600,
   maxReceiveCount: 20,
   announce: ["started", "retrying"],
   metricsBySchedule: false,
+  builtinJobs: { httpAllowedHosts: ["api.example.com"], lambdaFunctions: ["arn:x"], eventJobSource: "acme.jobs" },
   logLevel: "INFO",
 };
 
@@ -98,7 +102,8 @@ test("a number that is not written in plain decimal is refused", () => {
 });
 
 test("numbers that do not fit together are refused as the handler starts, with the numbers", () => {
-  const env = environmentOf({ ...SETTINGS, visibilityTimeoutSeconds: 300, historySeconds: 3_600 });
+  const short = { url: "q.fifo", timeoutMaxSeconds: 290, consumerTimeoutSeconds: 300, visibilityTimeoutSeconds: 300 };
+  const env = environmentOf({ ...SETTINGS, queues: { default: short }, historySeconds: 3_600 });
   expect(() => readEnvironment(env)).toThrow(InvalidTimingError);
   expect(() => readEnvironment(env)).toThrow(
     /queues\.default\.visibilityTimeoutSeconds: must be at least consumerTimeoutSeconds 300 \+ 30 = 330, .*, got 300; historySeconds: must be at least catchupWindowSeconds 86400, .*, got 3600/,

@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { OCCURRENCE_STATUSES } from "../../lib/core/occurrence.ts";
 import { matches, parsePattern } from "../../lib/local/event-sources/filter.ts";
-import { EVENT_SOURCE } from "../../lib/runtime/create-engine.ts";
+import { EVENT_SOURCE } from "../../lib/runtime/names.ts";
 import { NEWS } from "../support/events.ts";
 import { ROOT } from "./source-files.ts";
 

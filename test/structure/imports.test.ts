@@ -43,9 +43,16 @@ const ROOMS: Readonly<Record<string, Room>> = {
     packages: ["commander", "luxon", "node:*", "yaml", "zod"],
   },
   construct: {
-    why: "deploys: the numbers of core, the environment contract and names of the runtime, and app's reserved queue name",
-    rooms: ["core", "app/ports.ts", "runtime/env.ts", "runtime/names.ts", "runtime/schedule-settings.ts"],
-    packages: ["aws-cdk-lib", "constructs", "esbuild", "node:*", "zod"],
+    why: "deploys: the numbers of core, the environment contract and names of the runtime, app's metric names, and what the http job's allow-list can hold",
+    rooms: [
+      "core",
+      "app/ports.ts",
+      "jobs/builtin/http/allow-list.ts",
+      "runtime/env.ts",
+      "runtime/names.ts",
+      "runtime/schedule-settings.ts",
+    ],
+    packages: ["aws-cdk-lib", "constructs", "esbuild", "node:*", "yaml", "zod"],
   },
   local: {
     why: "imitates AWS around the real handlers, and shows what happens; never bundled, so it may reach everywhere but the command line",

@@ -1,4 +1,4 @@
-import { PAYLOAD_MAX_BYTES, type ScheduleLimits } from "../../core/schedule.ts";
+import { PAYLOAD_MAX_BYTES, type ScheduleLimits, TIMEOUT_MAX_SECONDS } from "../../core/schedule.ts";
 import type { Engine } from "../engine/engine.ts";
 
 /** What managing schedules and runs needs to know of a deployment. */
@@ -16,9 +16,6 @@ export interface Manager extends Pick<Engine, "occurrences" | "schedules" | "clo
   readonly settings: ManageSettings;
 }
 
-/** The longest `timeoutSeconds` that a definition can say at all: stands in where a queue's own limit is not known. */
-const ANY_TIMEOUT_SECONDS = 7 * 86_400;
-
 /** What the definition in `item` is checked against. Without known queues, the one it names is taken to be there. */
 export function limitsFor(
   { queues, historySeconds }: Pick<ManageSettings, "queues" | "historySeconds">,
@@ -27,7 +24,7 @@ export function limitsFor(
   if (queues !== undefined) return { queues, historySeconds };
   const named = typeof item === "object" && item !== null ? Reflect.get(item, "queue") : undefined;
   const queue = typeof named === "string" ? named : "default";
-  return { queues: { [queue]: { timeoutMaxSeconds: ANY_TIMEOUT_SECONDS } }, historySeconds };
+  return { queues: { [queue]: { timeoutMaxSeconds: TIMEOUT_MAX_SECONDS } }, historySeconds };
 }
 
 /** The number of shards that a new row is spread over. A dispatcher looks at every shard that was ever in use. */

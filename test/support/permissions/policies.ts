@@ -25,14 +25,24 @@ const policies = z.record(
  */
 export function permissionsOf(template: Template, name: string): string[] {
   const [role] = functionProperties.parse(propertiesOf(template, "AWS::Lambda::Function", name)).Role["Fn::GetAtt"];
-  return Object.values(policies.parse(template.findResources("AWS::IAM::Policy")))
+  return permissionsOfRole(template, role);
+}
+
+/** The same for a role by its id in the template, without the CDK's hash. */
+export function rolePermissions(template: Template, name: string): string[] {
+  const role = Object.keys(template.findResources("AWS::IAM::Role")).find((id) => withoutHash(id) === name);
+  if (role === undefined) throw new Error(`the template must hold a role ${name}`);
+  return permissionsOfRole(template, role);
+}
+
+const permissionsOfRole = (template: Template, role: string): string[] =>
+  Object.values(policies.parse(template.findResources("AWS::IAM::Policy")))
     .filter(({ Properties }) => Properties.Roles.some(({ Ref }) => Ref === role))
     .flatMap(({ Properties }) => Properties.PolicyDocument.Statement)
     .flatMap(({ Action, Resource }) =>
       Action.flatMap((action) => Resource.map((resource) => `${action} ${shortName(resource)}`)),
     )
     .toSorted();
-}
 
 /** A resource's id in its template without the CDK's hash. */
 export const withoutHash = (logicalId: string): string => logicalId.slice(0, -8);

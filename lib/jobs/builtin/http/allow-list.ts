@@ -31,12 +31,20 @@ export function parseAllowList(entries: readonly string[]): AllowList {
 }
 
 function originOf(entry: string): string {
-  const url = URL.canParse(entry) ? new URL(entry) : undefined;
-  if (url?.origin === entry && /^https?:$/.test(url.protocol)) return entry;
-  throw new RangeError(
-    `an entry of the allow-list must be a host (api.example.com, *.example.com) or an origin (http://10.0.0.5:8080), got ${entry}`,
-  );
+  if (isOrigin(entry)) return entry;
+  throw new RangeError(`an entry of the allow-list must be ${ALLOW_LIST_RULE}, got ${entry}`);
 }
+
+function isOrigin(entry: string): boolean {
+  const url = URL.canParse(entry) ? new URL(entry) : undefined;
+  return url?.origin === entry && /^https?:$/.test(url.protocol);
+}
+
+/** What an entry of an allow-list must be, in words. */
+export const ALLOW_LIST_RULE = "a host (api.example.com, *.example.com) or an origin (http://10.0.0.5:8080)";
+
+/** Whether {@link parseAllowList} can read `entry`. */
+export const isAllowListEntry = (entry: string): boolean => HOST.test(entry) || isOrigin(entry);
 
 const matches = (host: string, hostname: string): boolean =>
   host.startsWith("*.") ? hostname.endsWith(host.slice(1)) : hostname === host;
