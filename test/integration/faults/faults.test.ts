@@ -4,6 +4,7 @@ import { answerFaults } from "./answers.faults.ts";
 import { consumerFaults } from "./consumer.faults.ts";
 import { dispatcherFaults } from "./dispatcher.faults.ts";
 import { storeFaults } from "./store.faults.ts";
+import { workerFaults } from "./worker.faults.ts";
 
 // One server and one bundle for all of it: starting them costs more than the tests, which mostly wait, and so run side by side.
 let started: FaultEngines;
@@ -17,3 +18,4 @@ dispatcherFaults(engines);
 consumerFaults(engines);
 storeFaults(engines);
 answerFaults(engines);
+workerFaults(engines);

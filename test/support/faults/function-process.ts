@@ -1,32 +1,16 @@
-// One execution environment of a function, in a process of its own that a test can stop and kill: it makes the very handler
-// of functions/ and invokes it when it is told to.
+// One execution environment of a function, or a worker, in a process of its own that a test can stop and kill: it makes the
+// very handler of functions/ and invokes it when it is told to, or the worker and starts it.
 import { createHandler as createDispatcher } from "../../../functions/dispatcher.ts";
 import { createConsumer } from "../../../lib/jobs/create-consumer.ts";
-import type { JobContext, JobMap } from "../../../lib/jobs/types.ts";
+import { createWorker } from "../../../lib/jobs/create-worker.ts";
 import { LOCAL_CREDENTIALS, LOCAL_REGION } from "../../../lib/local/engines/clients.ts";
 import { createInvocable, type Handler } from "../../../lib/local/event-sources/lambda.ts";
 import type { Overrides } from "../../../lib/runtime/create-engine.ts";
-import { attemptName, type Configuration, command, configuration, type Report } from "./protocol.ts";
+import { type Configuration, command, configuration, type Report } from "./protocol.ts";
+import { createVisibleJobs } from "./visible-jobs.ts";
 
 const tell = (report: Report): void => void process.send?.(report);
-const waiting = new Map<string, (heartbeat: boolean) => void>();
-
-/** Tells that it runs, waits for leave to end where its payload says so (in every attempt, or the first), and tells that it has ended. */
-async function visibleJob(payload: unknown, context: JobContext): Promise<unknown> {
-  const { scheduleId, firing } = context.occurrence;
-  const attempt = { scheduleId, firing, attempt: context.attempt, fencingToken: context.fencingToken };
-  tell({ kind: "started", ...attempt });
-  if (payload !== "wait" && !(payload === "wait-once" && context.attempt === 1)) {
-    tell({ kind: "ended", ...attempt });
-    return undefined;
-  }
-  const heartbeat = await new Promise<boolean>((finish) => waiting.set(attemptName(attempt), finish));
-  const lost = heartbeat ? await context.heartbeat().then(() => undefined, String) : undefined;
-  tell({ kind: "ended", ...attempt, ...(lost !== undefined && { leaseLost: lost }) });
-  return { token: context.fencingToken };
-}
-
-const jobs: JobMap = { default: visibleJob };
+const { jobs, finish } = createVisibleJobs(tell);
 
 function overridesFor({ dynamodbEndpoint, sqsEndpoint }: Configuration): Overrides {
   const log =
@@ -48,9 +32,27 @@ function handlerOf(configured: Configuration): Handler {
       return { invoke: createDispatcher(env, overrides) };
     case "consumer":
       return { invoke: createConsumer(jobs, { ...overrides, env }) };
+    case "worker":
+      throw new Error("a worker is started, not invoked");
     default:
       return functionName satisfies never;
   }
+}
+
+/** A receive waits as short as it may: a stand-in may hand messages to one whose process is gone. */
+const RECEIVE_WAIT_SECONDS = 1;
+
+function startWorker(configured: Configuration): void {
+  const worker = createWorker({
+    ...overridesFor(configured),
+    ...configured.worker,
+    jobs,
+    env: configured.environment,
+    waitSeconds: RECEIVE_WAIT_SECONDS,
+    signals: true,
+    onEvent: (event) => tell({ kind: "event", event: { ...event } }),
+  });
+  worker.start();
 }
 
 const configured = configuration.parse(JSON.parse(process.argv[2] ?? ""));
@@ -65,6 +67,8 @@ const invocable = createInvocable(
   new AbortController().signal,
 );
 
+if (name === "worker") startWorker(configured);
+
 process.on("message", (message) => {
   const told = command.parse(message);
   switch (told.kind) {
@@ -75,7 +79,7 @@ process.on("message", (message) => {
       );
       return;
     case "finish":
-      waiting.get(told.attempt)?.(told.heartbeat);
+      finish(told.attempt, told.heartbeat);
       return;
     default:
       told satisfies never;

@@ -37,7 +37,7 @@ export async function bundleFunctionProgram(): Promise<FunctionProgram> {
   return { file, remove: () => rm(directory, { recursive: true }) };
 }
 
-/** A running function. */
+/** A running function or worker. */
 export interface FunctionProcess {
   /** Whether it has not ended. A stopped process has not. */
   readonly alive: boolean;
@@ -47,6 +47,8 @@ export interface FunctionProcess {
   finish(attempt: { scheduleId: string; fencingToken: number }, heartbeat?: boolean): Promise<void>;
   /** SIGKILL; resolves once it has ended. */
   kill(): Promise<void>;
+  /** SIGTERM; resolves to its exit code once it has ended. */
+  terminate(): Promise<number | null>;
   /** SIGSTOP: it stands still, between any two instructions, until {@link resume}. */
   stop(): void;
   /** SIGCONT. */
@@ -87,6 +89,11 @@ export function startFunctionProcess(
     kill: async () => {
       child.kill("SIGKILL");
       await exited;
+    },
+    terminate: async () => {
+      child.kill("SIGTERM");
+      await exited;
+      return child.exitCode;
     },
     stop: () => void child.kill("SIGSTOP"),
     resume: () => void child.kill("SIGCONT"),

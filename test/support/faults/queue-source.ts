@@ -30,6 +30,8 @@ export interface QueueSource {
   redeliver(): Promise<void>;
   /** Resolves when the queue holds nothing, visible or not. */
   drained(): Promise<void>;
+  /** Whether the queue holds nothing, visible or not. */
+  isEmpty(): Promise<boolean>;
 }
 
 /** The event source of `queue`, whose messages stay invisible for so long that no test sees the end of it. */
@@ -92,6 +94,7 @@ export function createQueueSource(client: SQSClient, queue: LocalQueue): QueueSo
     drained: async () => {
       await answered.until(async () => ((await messagesIn(client, QueueUrl)) === 0 ? true : undefined));
     },
+    isEmpty: async () => (await messagesIn(client, QueueUrl)) === 0,
   };
 }
 

@@ -17,7 +17,7 @@ import { pause } from "../../../lib/runtime/pause.ts";
 import type { FaultEngines } from "./engines.ts";
 import { Journal } from "./journal.ts";
 import { type FunctionProcess, startFunctionProcess } from "./processes.ts";
-import type { Configuration, Report } from "./protocol.ts";
+import type { Configuration, Report, WorkerConfiguration } from "./protocol.ts";
 import { type FaultProxy, startFaultProxy } from "./proxy.ts";
 import { createQueueSource, type QueueSource } from "./queue-source.ts";
 
@@ -42,6 +42,12 @@ export interface FaultWorld {
   startDispatcher(clock?: { wallClockAheadMs: number }): FunctionProcess;
   /** A consumer that is fed from the queue until its process ends. */
   startConsumer(): FunctionProcess;
+  /** A worker that polls the queue by itself, until its process ends. */
+  startWorker(worker?: Partial<WorkerConfiguration>): FunctionProcess;
+  /** Puts rows, as they are, into the store. */
+  insert(rows: readonly Occurrence[]): Promise<void>;
+  /** Resolves when workers have left nothing in the queue. */
+  workedOff(): Promise<void>;
   row(key: OccurrenceKey): Promise<Occurrence>;
   /** Every row of a schedule, oldest first. */
   history(scheduleId: string): Promise<readonly Occurrence[]>;
@@ -70,6 +76,9 @@ const RECONCILES_MAX = 5;
 
 /** How soon a function whose invocation failed is invoked again. The rule of a deployment takes up to a minute. */
 const TICK_AGAIN_MS = 200;
+
+/** A worker whose messages come again soon, also those that a stand-in handed to a receive whose process is gone. */
+const WORKER: WorkerConfiguration = { concurrency: 10, prefetch: 0, visibilityTimeoutSeconds: 3, graceSeconds: 20 };
 
 let worlds = 0;
 
@@ -113,16 +122,19 @@ export async function newFaultWorld(engines: FaultEngines): Promise<FaultWorld> 
     await Promise.all(background);
   });
   const reports = new Journal<Report>();
-  const start = (functionName: Configuration["functionName"], wallClockAheadMs = 0): FunctionProcess => {
+  const startProcess = (
+    what: Pick<Configuration, "functionName" | "timeoutSeconds" | "worker">,
+    wallClockAheadMs = 0,
+  ) => {
     const endpoints = { dynamodbEndpoint: dynamodb.endpoint, sqsEndpoint: sqs.endpoint };
-    const { timeoutSeconds } = functionIn(stack, functionName);
-    const started = startFunctionProcess(
-      engines.program,
-      { functionName, environment, timeoutSeconds, ...endpoints, wallClockAheadMs },
-      reports,
-    );
+    const configured = { ...what, environment, ...endpoints, wallClockAheadMs };
+    const started = startFunctionProcess(engines.program, configured, reports);
     closing.add(() => started.kill());
     return started;
+  };
+  const start = (functionName: "dispatcher" | "consumer", wallClockAheadMs = 0): FunctionProcess => {
+    const { timeoutSeconds } = functionIn(stack, functionName);
+    return startProcess({ functionName, timeoutSeconds }, wallClockAheadMs);
   };
   const queue = createQueueSource(clients.sqs, mainQueueOf(stack));
 
@@ -161,6 +173,15 @@ export async function newFaultWorld(engines: FaultEngines): Promise<FaultWorld> 
       const consumer = start("consumer");
       background.push(queue.feed(consumer, ended.signal));
       return consumer;
+    },
+    startWorker: (worker = {}) =>
+      startProcess({ functionName: "worker", timeoutSeconds: 0, worker: { ...WORKER, ...worker } }),
+    insert: async (rows) => {
+      for (const verdict of await occurrences.insert(rows))
+        if (verdict.kind !== "inserted") throw new Error(`a row was not inserted: ${verdict.kind}`);
+    },
+    workedOff: async () => {
+      await sqs.exchanges.until(async () => ((await queue.isEmpty()) ? true : undefined));
     },
     row: read,
     history: async (scheduleId) => {
