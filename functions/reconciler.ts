@@ -1,5 +1,6 @@
 import type { Context, DynamoDBBatchResponse, DynamoDBRecord, DynamoDBStreamEvent } from "aws-lambda";
 import { scheduleChange } from "../lib/adapters/dynamodb/stream-records.ts";
+import { mapBounded } from "../lib/app/bounded.ts";
 import { announceSchedules } from "../lib/app/engine/announce-schedules.ts";
 import { reconcile, type Written } from "../lib/app/engine/reconcile.ts";
 import { sweep } from "../lib/app/engine/sweep.ts";
@@ -39,6 +40,9 @@ export function createHandler(env: NodeJS.ProcessEnv, overrides: Overrides = {})
   };
 }
 
+/** Schedules reconciled side by side: a storm of one-shots ends in many records at once. */
+const SCHEDULES_AT_ONCE = 10;
+
 /**
  * Reconciles each schedule once, and announces what the records tell of. What failed comes again, with all that follows it;
  * what is done by then finds nothing to do.
@@ -46,7 +50,7 @@ export function createHandler(env: NodeJS.ProcessEnv, overrides: Overrides = {})
 async function reconcileRecords(engine: DeployedEngine, records: readonly DynamoDBRecord[]) {
   const changes = records.map((record) => ({ record, ...scheduleChange(record) }));
   const failed = new Set<string>();
-  for (const [scheduleId, written] of newestBySchedule(changes))
+  await mapBounded([...newestBySchedule(changes)], SCHEDULES_AT_ONCE, async ([scheduleId, written]) => {
     try {
       await reconcile(engine, scheduleId, written);
     } catch (error) {
@@ -54,6 +58,7 @@ async function reconcileRecords(engine: DeployedEngine, records: readonly Dynamo
       const fields = { scheduleId, error: errorMessage(error) };
       engine.logger.error("a schedule could not be reconciled; its record comes again", fields);
     }
+  });
   const out = await announceSchedules(
     engine,
     engine.bus,
@@ -76,5 +81,5 @@ function newestBySchedule(changes: readonly { readonly scheduleId: string; reado
   return newest;
 }
 
-/** Keeps the chains right: the Schedules stream's handler and the hourly sweep's. */
+/** Keeps the chains right: the handler of both streams' and of the hourly sweep's. */
 export const handler = createHandler(process.env);

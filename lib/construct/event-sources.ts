@@ -52,6 +52,10 @@ export function connectStreams(
 ): void {
   const failed = new SqsDlq(failureQueue);
   readStream(reconciler, "Schedules", schedules, { onFailure: failed });
+  readStream(reconciler, "Occurrences", occurrences, {
+    onFailure: failed,
+    filters: settlingChanges().map((pattern) => FilterCriteria.filter(pattern)),
+  });
   readStream(notifier, "Occurrences", occurrences, {
     onFailure: failed,
     filters: announcedChanges(announce).map((pattern) => FilterCriteria.filter(pattern)),
@@ -90,6 +94,17 @@ function announcedChanges(announce: readonly OptionalAnnouncement[]): readonly R
     became(UNFINISHED_STATUSES, ends),
     ...(announce.includes("started") ? [became(["DISPATCHED"], ["RUNNING"])] : []),
     ...(announce.includes("retrying") ? [became(["RUNNING"], ["RETRYING"])] : []),
+  ];
+}
+
+/**
+ * The changes of a row that call for a reconcile of its schedule: a run after which it has ended, or wants to be gone, was
+ * taken or is over; or a firing was passed over because it is paused or disabled, and its successor must not be.
+ */
+function settlingChanges(): readonly Record<string, unknown>[] {
+  return [
+    { dynamodb: { NewImage: { ...statusIn(["DISPATCHED", ...TERMINAL_STATUSES]), settles: { BOOL: [true] } } } },
+    { dynamodb: { NewImage: { ...statusIn(["SKIPPED"]), skipReason: { S: ["paused", "disabled"] } } } },
   ];
 }
 

@@ -34,15 +34,11 @@ export function grantPermissions(functions: Omit<Functions, "consumer">, resourc
   const { dispatcher, reconciler, notifier } = functions;
   const { schedules, occurrences, runQueues, deadLetterQueue, eventBus } = resources;
 
-  // Whoever takes a schedule's last firing reconciles it, so that its status says that it ended, or it is gone if it wants to.
-  for (const reconciling of [dispatcher, reconciler]) {
-    allow(reconciling, [...READ, ...WRITE_STATUS, ...REMOVE, "dynamodb:ConditionCheckItem"], [schedules.tableArn]);
-    allow(
-      reconciling,
-      [...READ, ...HEAR_TIME, ...WRITE_ROWS, ...INSERT_ROWS, ...QUERY, ...KEEP_HIGH_WATER, ...REMOVE],
-      [occurrences.tableArn],
-    );
-  }
+  const keepChains = [...READ, ...HEAR_TIME, ...WRITE_ROWS, ...INSERT_ROWS, ...QUERY, ...KEEP_HIGH_WATER];
+  allow(dispatcher, READ, [schedules.tableArn]);
+  allow(dispatcher, keepChains, [occurrences.tableArn]);
+  allow(reconciler, [...READ, ...WRITE_STATUS, ...REMOVE, "dynamodb:ConditionCheckItem"], [schedules.tableArn]);
+  allow(reconciler, [...keepChains, ...REMOVE], [occurrences.tableArn]);
   // The first of the dispatchers counts open dead letters.
   allow(dispatcher, QUERY, [indexArn(occurrences, DUE_INDEX), indexArn(occurrences, DEAD_LETTER_INDEX)]);
   allow(

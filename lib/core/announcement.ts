@@ -97,6 +97,7 @@ function detailOf(row: Occurrence): Readonly<Record<string, unknown>> {
     attempts: row.attempts,
     maxAttempts: row.maxAttempts,
     ...(row.skipReason !== undefined && { reason: row.skipReason }),
+    ...(row.cancelReason !== undefined && { reason: row.cancelReason }),
     ...(row.deadLetterReason !== undefined && { reason: row.deadLetterReason }),
     ...(row.lastError !== undefined && { error: row.lastError }),
     ...(row.misfire !== undefined && {

@@ -15,7 +15,12 @@ export const newHead = (schedule: Schedule, firing: Firing, now: Instant, shardC
   dueAt: firing.dueAt,
   firstDueAt: firing.dueAt,
   createdAt: now,
+  ...settling(schedule),
 });
+
+/** A one-shot ends with its run; a schedule that wants to be gone may be, once any of its runs is over. */
+const settling = ({ timing, deleteAfterCompletion }: Schedule): Pick<Occurrence, "settles"> =>
+  timing.kind === "at" || deleteAfterCompletion ? { settles: true } : {};
 
 /** A head that stands for missed firings: due at once, and not to be judged again. */
 export const newStandIn = (
@@ -59,6 +64,7 @@ export const newManualRun = (
   dueAt: now,
   firstDueAt: now,
   createdAt: now,
+  ...settling(schedule),
 });
 
 const fresh = (occurrenceId: string, kind: OccurrenceKind, snapshot: ScheduleSnapshot, shardCount: number) => ({

@@ -34,6 +34,10 @@ export type OccurrenceKind = (typeof OCCURRENCE_KINDS)[number];
 export const SKIP_REASONS = ["edited", "paused", "disabled", "deleted", "misfire", "overlap"] as const;
 export type SkipReason = (typeof SKIP_REASONS)[number];
 
+/** Why a run was cancelled: somebody asked for it, the next firing took its place, or its schedule was deleted. */
+export const CANCEL_REASONS = ["requested", "replaced", "deleted"] as const;
+export type CancelReason = (typeof CANCEL_REASONS)[number];
+
 /** Why a run ended as a dead letter. */
 export const DEAD_LETTER_REASONS = [
   "attempts-exhausted",
@@ -143,6 +147,13 @@ export interface Occurrence extends DueRow, Omit<ScheduleSnapshot, "retry" | "qu
   /** The job returned more than {@link OUTPUT_MAX_BYTES}; it was not kept. */
   readonly outputDropped?: boolean;
   readonly skipReason?: SkipReason;
+  /** Why it was cancelled. */
+  readonly cancelReason?: CancelReason;
+  /**
+   * Its schedule is to be reconciled once it is claimed, and once it is over: no firing follows it, or the schedule wants to be
+   * gone after its completion.
+   */
+  readonly settles?: boolean;
   readonly deadLetterReason?: DeadLetterReason;
   readonly lastError?: RecordedError;
   /** Partition and sort key of the sparse dead-letter index: present on open dead letters only. */

@@ -47,6 +47,10 @@ export function turnOf(
   return { kind: "replace", until: until > now ? until : plusMs(now, REPLACE_WAIT_MS) };
 }
 
+/** When the turn of a run that is over is free: at once, or when the lease ends that a cancel left to whoever works at it. */
+export const turnIsFreeAt = (ended: Occurrence, now: Instant): Instant =>
+  isOver(ended, now) ? now : leaseOf(ended, now);
+
 const leaseOf = (holder: Occurrence, now: Instant): Instant => holder.leaseUntil ?? now;
 
 /**

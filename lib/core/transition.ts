@@ -14,6 +14,7 @@ import { LEASES } from "./lease.ts";
 import {
   ATTEMPT_LOG_MAX,
   type AttemptLogEntry,
+  type CancelReason,
   type DeadLetterReason,
   type DueRow,
   isHandedOver,
@@ -32,13 +33,14 @@ import type { ScheduleSnapshot } from "./schedule.ts";
 export type OccurrenceEvent =
   /**
    * A dispatcher takes an attempt. `refresh`: the definition was edited and still fires at this instant. `endsEnqueued`: the
-   * queue that it goes to promises no more than delivery.
+   * queue that it goes to promises no more than delivery. `settles`: as on the row.
    */
   | {
       readonly type: "claim";
       readonly owner: string;
       readonly refresh?: ScheduleSnapshot;
       readonly endsEnqueued?: boolean;
+      readonly settles?: boolean;
     }
   /** The claim lease ran out and nobody started: send the same attempt once more. */
   | { readonly type: "claim-again"; readonly owner: string; readonly endsEnqueued?: boolean }
@@ -80,12 +82,17 @@ export type OccurrenceEvent =
   | { readonly type: "worker-lost" }
   /** The start deadline passed. */
   | { readonly type: "never-started" }
-  | { readonly type: "skip"; readonly reason: SkipReason; readonly misfire?: MisfireDecision }
+  | {
+      readonly type: "skip";
+      readonly reason: SkipReason;
+      readonly misfire?: MisfireDecision;
+      readonly settles?: boolean;
+    }
   /** A head met its misfire policy: put the decision on it before anything follows from it. */
   | { readonly type: "decide"; readonly misfire: MisfireDecision }
   /** Not its turn yet: look again at `dueAt`. */
   | { readonly type: "defer"; readonly dueAt: Instant }
-  | { readonly type: "cancel" }
+  | { readonly type: "cancel"; readonly reason: CancelReason }
   | { readonly type: "replay" }
   /** A firing that was passed over is wanted after all. `refresh`: as the definition that stands now says. */
   | { readonly type: "backfill"; readonly refresh?: ScheduleSnapshot }
@@ -203,6 +210,7 @@ export function transition(
         ...finished("SKIPPED", now, settings, {
           skipReason: event.reason,
           ...(event.misfire && { misfire: event.misfire }),
+          ...(event.settles && { settles: true }),
         }),
       });
     case "decide":
@@ -214,7 +222,7 @@ export function transition(
       if (isHandedOver(row)) return { kind: "refused", reason: HANDED_OVER };
       // `leaseUntil` stays: whoever still runs may do so until then, and a gate must not open before.
       return write(sameHolder(row), {
-        ...finished("CANCELLED", now, settings),
+        ...finished("CANCELLED", now, settings, { cancelReason: event.reason }),
         add: { fencingToken: 1 },
       });
     case "replay":
@@ -310,6 +318,7 @@ function claim(row: DueRow, event: Extract<OccurrenceEvent, { type: "claim" }>, 
       firstDueAt,
       ...held(event.owner, { firstDueAt, startDeadlineSeconds }, now, LEASES.claimLeaseMs),
       ...(fresh && snapshotOf(fresh)),
+      ...(event.settles && { settles: true }),
       ...(crashed && { suspect: true }),
       ...(event.endsEnqueued && { enqueuedToken: row.fencingToken + 1 }),
     },

@@ -6,13 +6,10 @@ const template = templateOf();
 
 const BUS = "arn:<Partition>:events:<Region>:<AccountId>:event-bus/default";
 
-test("the dispatcher moves and inserts occurrences, sends, and says when a schedule ended", () => {
+test("the dispatcher moves and inserts occurrences, and sends; it writes no schedule", () => {
   expect(permissionsOf(template, "Dispatcher")).toEqual([
     "dynamodb:BatchGetItem Occurrences",
     "dynamodb:BatchGetItem Schedules",
-    "dynamodb:ConditionCheckItem Schedules",
-    "dynamodb:DeleteItem Occurrences",
-    "dynamodb:DeleteItem Schedules",
     "dynamodb:GetItem Occurrences",
     "dynamodb:PartiQLInsert Occurrences",
     "dynamodb:PartiQLUpdate Occurrences",
@@ -20,7 +17,6 @@ test("the dispatcher moves and inserts occurrences, sends, and says when a sched
     "dynamodb:Query Occurrences/index/dead-letters",
     "dynamodb:Query Occurrences/index/due",
     "dynamodb:UpdateItem Occurrences",
-    "dynamodb:UpdateItem Schedules",
     "logs:CreateLogStream DispatcherLogs",
     "logs:PutLogEvents DispatcherLogs",
     "sqs:SendMessage Queue",
@@ -51,10 +47,14 @@ test("the reconciler keeps chains and statuses, and announces what was forgotten
     "dynamodb:ConditionCheckItem Schedules",
     "dynamodb:DeleteItem Occurrences",
     "dynamodb:DeleteItem Schedules",
+    "dynamodb:DescribeStream Occurrences.StreamArn",
     "dynamodb:DescribeStream Schedules.StreamArn",
     "dynamodb:GetItem Occurrences",
+    "dynamodb:GetRecords Occurrences.StreamArn",
     "dynamodb:GetRecords Schedules.StreamArn",
+    "dynamodb:GetShardIterator Occurrences.StreamArn",
     "dynamodb:GetShardIterator Schedules.StreamArn",
+    "dynamodb:ListStreams Occurrences.StreamArn",
     "dynamodb:ListStreams Schedules.StreamArn",
     "dynamodb:PartiQLInsert Occurrences",
     "dynamodb:PartiQLUpdate Occurrences",

@@ -200,6 +200,7 @@ test("the consumer takes ten messages at a time, answers for each, and without a
 
 test.each([
   ["Schedules", "Reconciler"],
+  ["Occurrences", "Reconciler"],
   ["Occurrences", "Notifier"],
 ])("a poison record of the %s stream is isolated and set aside", (table, reader) => {
   template.hasResourceProperties("AWS::Lambda::EventSourceMapping", {
@@ -218,6 +219,25 @@ test("a schedule's every change reaches the reconciler", () => {
   template.hasResourceProperties("AWS::Lambda::EventSourceMapping", {
     EventSourceArn: reference("Schedules", "StreamArn"),
     FilterCriteria: Match.absent(),
+  });
+});
+
+test("the reconciler hears of the runs after which a schedule has ended, and of what a pause passed over", () => {
+  const patterns = [
+    {
+      dynamodb: {
+        NewImage: {
+          status: { S: ["DISPATCHED", "SUCCEEDED", "FAILED", "DEAD_LETTERED", "SKIPPED", "CANCELLED"] },
+          settles: { BOOL: [true] },
+        },
+      },
+    },
+    { dynamodb: { NewImage: { status: { S: ["SKIPPED"] }, skipReason: { S: ["paused", "disabled"] } } } },
+  ];
+  template.hasResourceProperties("AWS::Lambda::EventSourceMapping", {
+    EventSourceArn: reference("Occurrences", "StreamArn"),
+    FunctionName: { Ref: Match.stringLikeRegexp("^Reconciler") },
+    FilterCriteria: { Filters: patterns.map((pattern) => ({ Pattern: Match.serializedJson(pattern) })) },
   });
 });
 

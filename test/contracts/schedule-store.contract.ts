@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { InvalidCursorError } from "../../lib/app/errors.ts";
 import type { ScheduleItem, ScheduleStore } from "../../lib/app/ports.ts";
 import type { ScheduleStatus } from "../../lib/core/schedule.ts";
 import { NOON } from "../support/occurrences.ts";
@@ -129,6 +130,13 @@ export function scheduleStoreContract(name: string, newStores: () => Promise<Sto
       expect(await listed(schedules, { limit: 2 })).toEqual(["s-0", "s-1", "s-2", "s-3", "s-4"]);
       expect(await listed(schedules, { limit: 2, group: "a" })).toEqual(["s-0", "s-3", "s-4"]);
       expect(await listed(schedules, { limit: 2, group: "nobody" })).toEqual([]);
+    });
+
+    it("takes no cursor for one that names no position of its table", async () => {
+      const { schedules } = await open(NIGHTLY);
+      const strange = Buffer.from('{"shard":{"N":"1"}}').toString("base64url");
+      for (const cursor of ["nonsense", strange])
+        await expect(schedules.list({ limit: 1, cursor })).rejects.toThrow(InvalidCursorError);
     });
 
     it("removes a schedule once", async () => {

@@ -37,7 +37,7 @@ const EVENTS: readonly OccurrenceEvent[] = [
   { type: "skip", reason: "misfire", misfire },
   { type: "decide", misfire },
   { type: "defer", dueAt: plusMs(NOON, 60_000) },
-  { type: "cancel" },
+  { type: "cancel", reason: "requested" },
   { type: "replay" },
   { type: "backfill" },
   { type: "discard" },

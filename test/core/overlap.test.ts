@@ -14,7 +14,7 @@ const kindsFor = (row: Occurrence, holder: Occurrence | undefined, now: Instant 
   POLICIES.map((policy) => turnOf(row, policy, holder, now).kind);
 
 const running = { ...runningRow(), leaseUntil: plusMs(NOW, 20 * SECOND), dueAt: plusMs(NOW, 20 * SECOND) };
-const cancelledAtWork = step(running, { type: "cancel" }, NOW);
+const cancelledAtWork = step(running, { type: "cancel", reason: "requested" }, NOW);
 const claimed = claimedRow();
 const lostThenClaimed = step(
   { ...runningRow(), leaseUntil: plusMs(NOW, -1), dueAt: plusMs(NOW, -1) },
@@ -29,11 +29,14 @@ describe("whose turn it is", () => {
     ["that of a run that succeeded", step(running, { type: "succeed", ...reportOf(running) }, NOW)],
     ["that of a run that failed for good", step(running, failureOf(running, true), NOW)],
     ["that of a run that was skipped", step(anOccurrence(), { type: "skip", reason: "paused" }, NOW)],
-    ["that of a run cancelled before it was claimed", step(anOccurrence(), { type: "cancel" }, NOW)],
-    ["that of a run cancelled before it was started", step(claimed, { type: "cancel" }, NOW)],
+    [
+      "that of a run cancelled before it was claimed",
+      step(anOccurrence(), { type: "cancel", reason: "requested" }, NOW),
+    ],
+    ["that of a run cancelled before it was started", step(claimed, { type: "cancel", reason: "requested" }, NOW)],
     [
       "that of a run cancelled when its last worker was lost and the next had not started",
-      step(lostThenClaimed, { type: "cancel" }, NOW),
+      step(lostThenClaimed, { type: "cancel", reason: "requested" }, NOW),
     ],
   ])("is a head's under every policy, where it was %s", (_, holder) => {
     expect(kindsFor(head, holder)).toEqual(["go", "go", "go"]);

@@ -148,7 +148,7 @@ describe("what can never run", () => {
 describe("a cancel", () => {
   it("bumps the token and keeps the lease: whoever still runs can no longer report, and may run until then", () => {
     const row = runningRow();
-    const cancelled = step(row, { type: "cancel" }, LATER);
+    const cancelled = step(row, { type: "cancel", reason: "requested" }, LATER);
     expect(cancelled).toMatchObject({ status: "CANCELLED", fencingToken: 2, leaseUntil: row.leaseUntil });
     expect(cancelled).not.toHaveProperty("dueAt");
     expect(guardHolds(writeOf(row, { type: "succeed", ...reportOf(row) }, LATER).guard, cancelled)).toBe(false);

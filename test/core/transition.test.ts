@@ -181,7 +181,7 @@ describe("a start", () => {
   it("changes nothing once another attempt, an end or a cancel was faster", () => {
     const { guard } = writeOf(claimedRow(), startOf(1), LATER);
     const lost = step(runningRow(), CLAIM, plusMs(LATER, LEASES.runLeaseMs));
-    const cancelled = step(claimedRow(), { type: "cancel" }, LATER);
+    const cancelled = step(claimedRow(), { type: "cancel", reason: "requested" }, LATER);
     for (const row of [
       runningRow(),
       lost,

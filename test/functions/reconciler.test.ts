@@ -105,6 +105,20 @@ describe("the reconciler", () => {
     expect(world.history("a")).toEqual([]);
   });
 
+  it("removes a schedule whose run a record of Occurrences says to be over, and tells it no time of writing", async () => {
+    const world = newDeployedWorld();
+    const once = { scheduleId: "once", at: toIso(NOON), deleteAfterCompletion: true };
+    world.put(once);
+    await handle(world, put("1", once, NOON));
+    const row = { ...world.row("once", NOON), status: "SUCCEEDED" as const };
+    await world.engine.occurrences.write([
+      { key: row, guard: [], change: { set: { status: row.status }, remove: ["dueAt"] } },
+    ]);
+    const key = { scheduleId: row.scheduleId, firing: row.firing };
+    expect(await handle(world, streamRecord("2", key, row, NOON))).toEqual({ batchItemFailures: [] });
+    expect(world.store.allSchedules()).toEqual([]);
+  });
+
   it("sweeps at the hourly rule's word", async () => {
     const world = newDeployedWorld();
     world.put(hourly("a"));

@@ -3,6 +3,7 @@ import { MalformedRowError } from "../../app/errors.ts";
 import type { ScheduleItem } from "../../app/ports.ts";
 import { isInstant } from "../../core/instant.ts";
 import {
+  CANCEL_REASONS,
   DEAD_LETTER_REASONS,
   type DueRow,
   OCCURRENCE_KINDS,
@@ -91,6 +92,8 @@ const occurrence: z.ZodType<Occurrence> = z.object({
   output: z.exactOptional(text),
   outputDropped: z.exactOptional(z.boolean()),
   skipReason: z.exactOptional(z.enum(SKIP_REASONS)),
+  cancelReason: z.exactOptional(z.enum(CANCEL_REASONS)),
+  settles: z.exactOptional(z.boolean()),
   deadLetterReason: z.exactOptional(z.enum(DEAD_LETTER_REASONS)),
   lastError: z.exactOptional(recordedError),
   deadLetterShard: z.exactOptional(count),

@@ -14,7 +14,7 @@ import { fromPlain, itemFrom } from "./attribute-value.ts";
 import { batchGet, type ReadPlan, rowsOf } from "./batch-get.ts";
 import { scheduleItemFrom } from "./mapping.ts";
 import { orStoreError } from "./outcome.ts";
-import { pageOf, queryPage, startingAt } from "./pages.ts";
+import { pageAnswer, pageOf, queryPage, startingAt } from "./pages.ts";
 import { pauseSchedule, resumeSchedule } from "./pause.ts";
 import type { DynamoDbStoreOptions } from "./settings.ts";
 
@@ -46,7 +46,7 @@ const readSchedules = (
 
 async function scan(options: DynamoDbStoreOptions, { limit, cursor }: Query): Promise<Page<ScheduleItem>> {
   const command = new ScanCommand({ TableName: options.schedulesTable, Limit: limit, ...startingAt(cursor) });
-  return pageOf(options, await orStoreError(options.client.send(command)), scheduleItemFrom);
+  return pageOf(options, await pageAnswer(options.client.send(command), cursor), scheduleItemFrom);
 }
 
 /** The index says who is in the group; the table, read consistently, what they are. */

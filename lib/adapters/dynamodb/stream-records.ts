@@ -10,8 +10,8 @@ import { type Item, plainItem } from "./attribute-value.ts";
 import { type Mapped, occurrenceFrom } from "./mapping.ts";
 
 /**
- * A change of a schedule's item: whose, when and what was written, and the item before and after it. What the definition is
- * by now is to be read anew.
+ * A change that calls for a reconcile. Of a schedule's item: whose, when and what was written, and the item before and after it. Of
+ * a row of Occurrences, which says nothing of those: whose. What the definition is by now is to be read anew.
  */
 export function scheduleChange({ dynamodb: change }: DynamoDBRecord): {
   readonly scheduleId: string;
@@ -19,6 +19,7 @@ export function scheduleChange({ dynamodb: change }: DynamoDBRecord): {
   readonly images: ItemChange;
 } {
   const scheduleId = change?.Keys?.["scheduleId"]?.S ?? "";
+  if (change?.Keys?.["firing"] !== undefined) return { scheduleId, images: {} };
   const before = change?.OldImage && plainItem(itemOf(change.OldImage));
   const after = change?.NewImage && plainItem(itemOf(change.NewImage));
   const images = { ...(before && { before }), ...(after && { after }) };

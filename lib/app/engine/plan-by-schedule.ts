@@ -1,13 +1,11 @@
 import { errorMessage, formatProblems } from "../../core/errors.ts";
 import { type DueRow, isHead } from "../../core/occurrence.ts";
-import { parseSchedule, type ScheduleSnapshot } from "../../core/schedule.ts";
+import { parseSchedule } from "../../core/schedule.ts";
 import { type OccurrenceEvent, startDeadline } from "../../core/transition.ts";
 import { carriesCatchUp, catchUpFrom, decideHead, type HeadDecision, type ScheduleReading } from "../../core/visit.ts";
-import { mapBounded } from "../bounded.ts";
 import type { ReadVerdict, ScheduleItem } from "../ports.ts";
 import { ensureHeads, insertCatchUps } from "./chain.ts";
 import type { Engine } from "./engine.ts";
-import { reconcile } from "./reconcile.ts";
 import type { Candidate } from "./turns.ts";
 
 /** One row and what the dispatcher is about to make of it. */
@@ -25,12 +23,9 @@ export interface Decided {
 
 /**
  * Plans rows whose schedules were read. What must stand before a row is touched (its successor, the missed firings behind it)
- * is inserted here; a row of which that failed is left out. `settled`: schedules that fire no further, or not for now.
+ * is inserted here; a row of which that failed is left out.
  */
-export async function planDecided(
-  engine: Engine,
-  decided: readonly Decided[],
-): Promise<{ plans: Plan[]; settled: string[] }> {
+export async function planDecided(engine: Engine, decided: readonly Decided[]): Promise<readonly Plan[]> {
   const successors = decided.flatMap(({ row, reading, decision }) =>
     reading.kind === "found" && decision.kind !== "decide" && decision.successor !== undefined
       ? [{ row, schedule: reading.schedule, ...decision.successor }]
@@ -46,10 +41,7 @@ export async function planDecided(
     ...successors.filter((_, index) => !standing[index]).map(({ row }) => row),
     ...catchUps.filter((_, index) => !caughtUp[index]).map(({ row }) => row),
   ]);
-  return {
-    plans: decided.flatMap(({ row, decision }) => (broken.has(row) ? [] : [planOf(engine, row, decision)])),
-    settled: [...new Set(decided.filter(stops).map(({ row }) => row.scheduleId))],
-  };
+  return decided.flatMap((one) => (broken.has(one.row) ? [] : [planOf(engine, one)]));
 }
 
 /**
@@ -80,15 +72,17 @@ export function candidateOf({ row, reading }: Decided): Candidate {
   return { row, policy: overlap, afterCatchUp: overlap === "wait" && misfirePolicy.policy === "all" };
 }
 
-function planOf(engine: Engine, row: DueRow, decision: HeadDecision): Plan {
+function planOf(engine: Engine, decided: Decided): Plan {
+  const { row, decision } = decided;
+  const settling = settles(decided) && { settles: true };
   switch (decision.kind) {
     case "decide":
       return { row, event: { type: "decide", misfire: decision.misfire } };
     case "skip":
-      return { row, event: { type: "skip", reason: decision.reason } };
+      return { row, event: { type: "skip", reason: decision.reason, ...settling } };
     case "run": {
       if (!isHead(row) && engine.clock.now() >= startDeadline(row)) return { row, event: { type: "never-started" } };
-      return claimPlan(engine, row, "claim", decision.refresh);
+      return claimPlan(engine, row, "claim", { ...(decision.refresh && { refresh: decision.refresh }), ...settling });
     }
     default:
       return decision satisfies never;
@@ -100,40 +94,19 @@ export function claimPlan(
   { newNonce, settings }: Engine,
   row: DueRow,
   type: "claim" | "claim-again",
-  refresh?: ScheduleSnapshot,
+  more: Pick<Extract<OccurrenceEvent, { type: "claim" }>, "refresh" | "settles"> = {},
 ): Plan {
-  const endsEnqueued = settings.completedWhenEnqueued.has(refresh?.queue ?? row.queue) && { endsEnqueued: true };
+  const endsEnqueued = settings.completedWhenEnqueued.has(more.refresh?.queue ?? row.queue) && { endsEnqueued: true };
   const event = { owner: newNonce(), ...endsEnqueued };
-  return { row, event: type === "claim" ? { type, ...event, ...(refresh && { refresh }) } : { type, ...event } };
+  return { row, event: type === "claim" ? { type, ...event, ...more } : { type, ...event } };
 }
 
-const stops = ({ row, reading, decision }: Decided): boolean => {
-  if (reading.kind !== "found" || decision.kind === "decide" || carriesCatchUp(row)) return false;
-  const { enabled, paused } = reading.schedule;
-  return decision.successor === undefined || !enabled || paused;
-};
-
-/** Stopped schedules that are reconciled side by side: the rows behind theirs wait meanwhile. */
-const SETTLED_AT_ONCE = 16;
-
-/**
- * Reconciles schedules that came to a stop, so that one whose last firing was taken says that it has ended, and one that
- * is paused or disabled does not pass over a row at each of its instants. What this does not get to, the sweep does.
- */
-export async function settleSchedules(engine: Engine, scheduleIds: readonly string[]): Promise<void> {
-  await mapBounded(scheduleIds, SETTLED_AT_ONCE, (scheduleId) => settleSchedule(engine, scheduleId));
-}
-
-async function settleSchedule(engine: Engine, scheduleId: string): Promise<void> {
-  try {
-    await reconcile(engine, scheduleId);
-  } catch (error) {
-    engine.logger.warn("a schedule that came to a stop could not be reconciled; the sweep does it", {
-      scheduleId,
-      error: errorMessage(error),
-    });
-  }
-}
+/** Whether nothing follows a head, or its schedule wants to be gone once it is over. */
+const settles = ({ row, reading, decision }: Decided): boolean =>
+  isHead(row) &&
+  reading.kind === "found" &&
+  decision.kind !== "decide" &&
+  (decision.successor === undefined || reading.schedule.deleteAfterCompletion);
 
 /** `undefined` where the schedule could not be read: its rows are left for the next visit. */
 function readingOf(

@@ -52,7 +52,7 @@ export async function removeDeleted(
 /** Heads that are due are the dispatcher's to pass over; what was handed over to plain readers of SQS goes on to its end. */
 async function cancelRows(engine: Engine, rows: readonly Occurrence[]): Promise<readonly WriteVerdict[]> {
   const writes = rows.flatMap((row) => {
-    const next = transition(row, { type: "cancel" }, engine.clock.now(), engine.settings);
+    const next = transition(row, { type: "cancel", reason: "deleted" }, engine.clock.now(), engine.settings);
     if (next.kind === "refused" || isHead(row)) return [];
     return [settleable(row, next, ({ status }) => status === "CANCELLED")];
   });

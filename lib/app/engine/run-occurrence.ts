@@ -105,7 +105,7 @@ async function executeAndReport(
     engine.logger.warn("a report came too late and changed nothing", { key: formatKey(row), token: row.fencingToken });
     return { kind: "stale", abandoned };
   }
-  await letNextRun(engine, reported);
+  await letNextRun(engine, [reported]);
   return { kind: "reported", outcome: execution.kind, abandoned };
 }
 

@@ -3,7 +3,6 @@ import { deduplicationId } from "../../core/ids.ts";
 import { encodeMessage, messageOf } from "../../core/message.ts";
 import { formatKey, isHandedOver, type Occurrence } from "../../core/occurrence.ts";
 import { type OccurrenceEvent, transition } from "../../core/transition.ts";
-import { mapBounded } from "../bounded.ts";
 import type { SendVerdict } from "../ports.ts";
 import type { Engine } from "./engine.ts";
 import { type SettleableWrite, settleable, writeSettled } from "./settle.ts";
@@ -44,11 +43,8 @@ export async function sendClaimed(engine: Engine, claimed: readonly Claimed[]): 
   const written = await writeSettled(engine, followUps);
   // Where a queue promises no more than delivery, this was the end of its runs: whoever waits for one may go on.
   const ended = written.flatMap((verdict) => (verdict.kind === "applied" ? [verdict.row] : []));
-  await mapBounded(ended, ENDED_AT_ONCE, (row) => letNextRun(engine, row));
+  await letNextRun(engine, ended);
 }
-
-/** Ends that are followed up side by side: what comes due next waits meanwhile. */
-const ENDED_AT_ONCE = 16;
 
 /** What follows from SQS's answer. `undefined`: nothing but the claim lease. */
 function followUp(engine: Engine, claim: Claimed, verdict: SendVerdict | undefined): OccurrenceEvent | undefined {

@@ -1,6 +1,7 @@
 import { errorMessage } from "../../core/errors.ts";
 import { mapBounded } from "../bounded.ts";
-import type { EventBus, ScheduleItem } from "../ports.ts";
+import { InvalidCursorError } from "../errors.ts";
+import type { EventBus, Page, ScheduleItem } from "../ports.ts";
 import { announceDeadLetters } from "./announce.ts";
 import type { Engine } from "./engine.ts";
 import { reconcile } from "./reconcile.ts";
@@ -29,7 +30,7 @@ export async function sweep(engine: Engine, bus: EventBus, signal: AbortSignal):
   const totals = { schedules: 0, mended: 0, failed: 0 };
   let cursor = await engine.occurrences.readSweepCursor();
   do {
-    const page = await engine.schedules.list({ limit: SCHEDULES_PAGE, ...(cursor !== undefined && { cursor }) });
+    const page = await pageAt(engine, cursor);
     await sweepPage(engine, page.rows, totals);
     cursor = page.cursor;
     await engine.occurrences.writeSweepCursor(cursor);
@@ -38,6 +39,20 @@ export async function sweep(engine: Engine, bus: EventBus, signal: AbortSignal):
   engine.metrics.count("Mended", totals.mended + announced);
   engine.logger.info("swept", summary);
   return summary;
+}
+
+/** The page that begins at `cursor`; the first one where that is kept in a form which this store cannot read (any more). */
+async function pageAt({ schedules, logger, metrics }: Engine, cursor: string | undefined): Promise<Page<ScheduleItem>> {
+  const query = { limit: SCHEDULES_PAGE };
+  if (cursor === undefined) return schedules.list(query);
+  try {
+    return await schedules.list({ ...query, cursor });
+  } catch (error) {
+    if (!(error instanceof InvalidCursorError)) throw error;
+    metrics.count("StoreFailures");
+    logger.error("where the last sweep stopped cannot be read: it starts over", { error: error.message });
+    return schedules.list(query);
+  }
 }
 
 async function sweepPage(

@@ -1,10 +1,11 @@
 import { errorMessage } from "../../core/errors.ts";
 import { type Instant, plusMs } from "../../core/instant.ts";
 import { type DueRow, formatKey, isHead, isTerminal, type Occurrence } from "../../core/occurrence.ts";
-import { compareTurns, isCatchingUp, TURN_WAIT_MS, type Turn, turnOf } from "../../core/overlap.ts";
+import { compareTurns, isCatchingUp, TURN_WAIT_MS, type Turn, turnIsFreeAt, turnOf } from "../../core/overlap.ts";
 import type { ScheduleSnapshot } from "../../core/schedule.ts";
-import { transition } from "../../core/transition.ts";
+import { type TransitionSettings, transition } from "../../core/transition.ts";
 import { carriesCatchUp } from "../../core/visit.ts";
+import { mapBounded } from "../bounded.ts";
 import type { Gate, ReadVerdict } from "../ports.ts";
 import { LAST_INSTANT_KEY } from "./chain.ts";
 import type { Engine } from "./engine.ts";
@@ -122,38 +123,52 @@ async function readHolders(
 async function cancelHolder(engine: Engine, holder: Occurrence, now: Instant): Promise<void> {
   // It goes first all the same, for the missed firings behind it: a moment later it can be stopped.
   if (carriesCatchUp(holder)) return;
-  const next = transition(holder, { type: "cancel" }, now, engine.settings);
+  const next = transition(holder, { type: "cancel", reason: "replaced" }, now, engine.settings);
   if (next.kind === "refused") return;
   await writeSettled(engine, [settleable(holder, next, ({ status }) => status === "CANCELLED")]);
   engine.logger.info("a run was cancelled: the next firing of its schedule replaces it", { key: formatKey(holder) });
 }
 
-/** A run that waits for the end of this one is due now. Where this fails it looks again by itself, within a minute. */
-export async function letNextRun(engine: Engine, ended: Occurrence): Promise<void> {
-  if (!isTerminal(ended.status) || ended.overlap === "allow") return;
-  try {
-    await bringForward(engine, ended);
-  } catch (error) {
-    engine.logger.warn("a run that waits for its turn could not be brought forward", { error: errorMessage(error) });
-  }
+/** What it takes to find a row that waits, and to move it. */
+interface Turns extends Pick<Engine, "occurrences" | "clock" | "logger" | "metrics"> {
+  readonly settings: TransitionSettings;
 }
 
-/** After the end of a run whose schedule's runs must not overlap: the first row that waits for its turn is due now. */
-async function bringForward(engine: Engine, ended: Occurrence): Promise<void> {
+/** Ends that are followed up side by side. */
+const ENDS_AT_ONCE = 16;
+
+/**
+ * After runs have ended whose schedule's runs must not overlap: the first row of each that waits for its turn is due as soon as
+ * that is free. Where this fails it looks again by itself, within a minute.
+ */
+export async function letNextRun(turns: Turns, ended: readonly Occurrence[]): Promise<void> {
+  const over = ended.filter(({ overlap, status }) => overlap !== "allow" && isTerminal(status));
+  await mapBounded(over, ENDS_AT_ONCE, async (row) => {
+    try {
+      await bringForward(turns, row);
+    } catch (error) {
+      const fields = { key: formatKey(row), error: errorMessage(error) };
+      turns.logger.warn("a run that waits for its turn could not be brought forward", fields);
+    }
+  });
+}
+
+async function bringForward(turns: Turns, ended: Occurrence): Promise<void> {
   const query = { scheduleId: ended.scheduleId, limit: WAITING_ROWS, statuses: ["PENDING"] } as const;
   const pages = await Promise.all([
     // What is backfilled or asked for in numbers waits right behind.
-    engine.occurrences.history({ ...query, newestFirst: false, from: ended.firing }),
+    turns.occurrences.history({ ...query, newestFirst: false, from: ended.firing }),
     // Manual runs sort behind every instant: however many there were, they must not hide the chain.
-    engine.occurrences.history({ ...query, newestFirst: true, to: LAST_INSTANT_KEY }),
-    engine.occurrences.history({ ...query, newestFirst: true, from: LAST_INSTANT_KEY }),
+    turns.occurrences.history({ ...query, newestFirst: true, to: LAST_INSTANT_KEY }),
+    turns.occurrences.history({ ...query, newestFirst: true, from: LAST_INSTANT_KEY }),
   ]);
-  const now = engine.clock.now();
+  const now = turns.clock.now();
+  const freeAt = turnIsFreeAt(ended, now);
   const waiting = pages
     .flatMap(({ rows }) => rows)
-    .filter((row) => row.dueAt !== undefined && row.dueAt > now && row.firstDueAt <= now);
+    .filter((row) => row.dueAt !== undefined && row.dueAt > freeAt && row.firstDueAt <= now);
   const next = waiting.toSorted(compareTurns)[0];
-  const moved = next && transition(next, { type: "defer", dueAt: now }, now, engine.settings);
+  const moved = next && transition(next, { type: "defer", dueAt: freeAt }, now, turns.settings);
   if (next === undefined || moved?.kind !== "write") return;
-  await writeSettled(engine, [settleable(next, moved, ({ dueAt }) => dueAt === now)]);
+  await writeSettled(turns, [settleable(next, moved, ({ dueAt }) => dueAt === freeAt)]);
 }

@@ -4,18 +4,10 @@ import type { Turn } from "../../core/overlap.ts";
 import { transition } from "../../core/transition.ts";
 import { type Visit, visit } from "../../core/visit.ts";
 import type { Engine } from "./engine.ts";
-import {
-  candidateOf,
-  claimPlan,
-  type Decided,
-  decideRows,
-  type Plan,
-  planDecided,
-  settleSchedules,
-} from "./plan-by-schedule.ts";
+import { candidateOf, claimPlan, type Decided, decideRows, type Plan, planDecided } from "./plan-by-schedule.ts";
 import { type Claimed, sendClaimed } from "./send-claimed.ts";
 import { settleable, writeSettled } from "./settle.ts";
-import { takeTurns } from "./turns.ts";
+import { letNextRun, takeTurns } from "./turns.ts";
 
 /** What a visit came to. `moved`: rows that were written; the rest were stale, lost to another, or failed. */
 export interface VisitSummary {
@@ -37,20 +29,18 @@ export async function visitRows(engine: Engine, rows: readonly DueRow[]): Promis
     ...runs.map(candidateOf),
     ...claims.map((row) => ({ row, policy: row.overlap })),
   ]);
-  const bySchedule = await planDecided(
+  const plans = await planDecided(
     engine,
     decided.flatMap((one) => inTurn(one, turns)),
   );
-  const summary = await carryOut(engine, [
-    ...bySchedule.plans,
+  return carryOut(engine, [
+    ...plans,
     ...[...runs.map(({ row }) => row), ...claims].flatMap((row) => waitingPlan(row, turns.get(row))),
     ...claims.flatMap((row) => (turns.get(row)?.kind === "go" ? [claimPlan(engine, row, "claim")] : [])),
     ...of("claim-again").map((row) => claimPlan(engine, row, "claim-again")),
     ...of("never-started").map((row): Plan => ({ row, event: { type: "never-started" } })),
     ...of("worker-lost").map((row): Plan => ({ row, event: { type: "worker-lost" } })),
   ]);
-  await settleSchedules(engine, bySchedule.settled);
-  return summary;
 }
 
 /** What is decided once it is known whose turn it is; nothing for a row that must wait. */
@@ -80,6 +70,7 @@ async function carryOut(engine: Engine, plans: readonly Plan[]): Promise<VisitSu
     prepared.map(({ write }) => write),
   );
   const claimed: Claimed[] = [];
+  const lost: Occurrence[] = [];
   let moved = 0;
   for (const [index, { plan }] of prepared.entries()) {
     const verdict = verdicts[index];
@@ -90,8 +81,10 @@ async function carryOut(engine: Engine, plans: readonly Plan[]): Promise<VisitSu
     const { event } = plan;
     if (event.type === "claim" || event.type === "claim-again")
       claimed.push({ row: verdict.row, owner: event.owner, again: event.type === "claim-again" });
+    if (event.type === "worker-lost" || event.type === "never-started") lost.push(verdict.row);
   }
   await sendClaimed(engine, claimed);
+  await letNextRun(engine, lost);
   return { moved };
 }
 

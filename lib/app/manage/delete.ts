@@ -98,7 +98,7 @@ async function cancelAll(
   const [standing] = await readSchedules(manager, [scheduleId]);
   if (standing !== undefined) return "put-again";
   const writes = rows.flatMap((row) => {
-    const next = transition(row, { type: "cancel" }, manager.clock.now(), manager.settings);
+    const next = transition(row, { type: "cancel", reason: "deleted" }, manager.clock.now(), manager.settings);
     return next.kind === "refused" ? [] : [settleable(row, next, ({ status }) => status === "CANCELLED")];
   });
   const verdicts = await writeSettled(manager, writes);

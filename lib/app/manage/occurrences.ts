@@ -11,6 +11,7 @@ import { type OccurrenceEvent, transition } from "../../core/transition.ts";
 import { carriesCatchUp, catchUpFrom, successorAnchor } from "../../core/visit.ts";
 import { ensureHeads, insertCatchUps } from "../engine/chain.ts";
 import { writeSettled } from "../engine/settle.ts";
+import { letNextRun } from "../engine/turns.ts";
 import { StoreError } from "../errors.ts";
 import type { Page } from "../ports.ts";
 import { OccurrenceBusyError, OccurrenceNotFoundError, OccurrenceStateError } from "./errors.ts";
@@ -108,14 +109,16 @@ export async function cancelOccurrence(manager: Manager, key: OccurrenceKey): Pr
   if (row?.status === "CANCELLED") return row;
   if (row !== undefined && isTerminal(row.status))
     throw new OccurrenceStateError(key, `is ${row.status}: there is nothing left to cancel`);
-  return operate(manager, key, {
-    event: { type: "cancel" },
+  const cancelled = await operate(manager, key, {
+    event: { type: "cancel", reason: "requested" },
     before: (standing) => {
       if (isHead(standing)) return carryOn(manager, standing);
       return carriesCatchUp(standing) ? bringCatchUp(manager, standing) : Promise.resolve();
     },
     isDone: (now, asRead) => now.status === "CANCELLED" && now.fencingToken === asRead.fencingToken + 1,
   });
+  await letNextRun(manager, [cancelled]);
+  return cancelled;
 }
 
 /**

@@ -47,7 +47,7 @@ export function occurrenceDetails(row: Occurrence, inCloudWatch: boolean): strin
       attempts: `${row.attempts} of ${row.maxAttempts}`,
       "fencing token": String(row.fencingToken),
       version: row.scheduleVersion,
-      reason: row.deadLetterReason ?? row.skipReason,
+      reason: row.deadLetterReason ?? row.skipReason ?? row.cancelReason,
       misfire: misfireText(row),
       "last error": row.lastError && `${row.lastError.name}: ${row.lastError.message}`,
       output: row.outputDropped ? "dropped: it was too large to keep" : row.output,
@@ -110,7 +110,7 @@ function attemptLines(entry: AttemptLogEntry, inCloudWatch: boolean): string[] {
 }
 
 function reasonOf(row: Occurrence): string {
-  const reason = row.deadLetterReason ?? row.skipReason;
+  const reason = row.deadLetterReason ?? row.skipReason ?? row.cancelReason;
   const error = row.lastError && oneLine(`${row.lastError.name}: ${row.lastError.message}`);
   return [reason, misfireText(row), error].filter((part) => part !== undefined).join("; ");
 }

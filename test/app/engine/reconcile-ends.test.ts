@@ -245,6 +245,7 @@ describe("a one-shot", () => {
     world.time.leap(HOUR);
     await visitDue(world);
     expect(world.history("a")).toEqual([`${toIso(first)} DISPATCHED`, `${toIso(plusMs(first, HOUR))} DISPATCHED`]);
+    await reconciled(world);
     expect(statusOf(world)).toMatchObject({ state: "ENDED" });
   });
 });

@@ -245,7 +245,7 @@ describe("the lease of a run", () => {
 /** Cancels noon's run past every port, as somebody else's write. */
 function cancel(world: RunnerWorld): void {
   const row = world.run();
-  const next = transition(row, { type: "cancel" }, world.time.now(), world.engine.settings);
+  const next = transition(row, { type: "cancel", reason: "requested" }, world.time.now(), world.engine.settings);
   if (next.kind === "refused") throw new Error(next.reason);
   const key = { scheduleId: row.scheduleId, firing: row.firing };
   void world.store.occurrences.write([{ key, guard: next.guard, change: next.change }]);

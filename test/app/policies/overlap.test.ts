@@ -173,6 +173,44 @@ describe("the holder of a turn that is no more", () => {
     expect(stage.ran()).not.toContain(toIso(NOON));
   });
 
+  it("blocks until its lease has ended where it was cancelled at work, and whoever waits goes on at that moment", async () => {
+    const stage = await stageWith(minutely("wait"), { start: START }, () => ({ takesMs: 280 * SECOND }));
+    await stage.playUntil(plusMs(NOON, 65 * SECOND));
+    const { leaseUntil = NOON } = await cancelOccurrence(stage.world.engine, stage.world.row("a", NOON));
+    expect(stage.world.row("a", NOON)).toMatchObject({ status: "CANCELLED", cancelReason: "requested" });
+    expect(waiting(stage).map(({ dueAt }) => dueAt)).toEqual([leaseUntil]);
+  });
+
+  it("lets whoever waits go on at once where it was cancelled before it started", async () => {
+    const stage = await stageWith(minutely("wait"), { start: START });
+    stage.consuming = false;
+    await stage.playUntil(plusMs(NOON, 65 * SECOND));
+    expect(waiting(stage).map(({ dueAt }) => dueAt)).toEqual([minutesAfter(NOON, 2)]);
+    await cancelOccurrence(stage.world.engine, stage.world.row("a", NOON));
+    expect(waiting(stage).map(({ dueAt }) => dueAt)).toEqual([stage.now]);
+  });
+
+  it.each([
+    ["whose worker was lost", { retry: { maxAttempts: 1 } }, startAndVanish],
+    [
+      "that was never started",
+      { startDeadlineSeconds: 60 },
+      async (stage: Stage) => {
+        stage.consuming = false;
+        await stage.rest();
+      },
+    ],
+  ] as const)("lets whoever waits go on at once where it was one %s", async (_, given, mishap) => {
+    const stage = await stageWith(minutely("wait", { rate: "20 seconds", ...given }), { start: START });
+    stage.consuming = false;
+    await stage.playUntil(NOON);
+    await mishap(stage);
+    await stage.playUntil(plusMs(NOON, 25 * SECOND));
+    const dead = () => stage.world.row("a", NOON).status === "DEAD_LETTERED";
+    for (let second = 26; !dead(); second += 1) await stage.playUntil(plusMs(NOON, second * SECOND));
+    expect(stage.world.row("a", plusMs(NOON, 20 * SECOND)).claimedAt).toBe(stage.now);
+  });
+
   it("blocks nobody where its row is gone", async () => {
     const stage = await stageWith(minutely("skip"), { start: START });
     const gone = { scheduleId: "a", asRead: undefined, holder: "2020-01-01T00:00:00.000Z", expiresAtSeconds: 1 };

@@ -8,6 +8,7 @@ import { type Instant, instant, plusMs, toIso } from "../../../lib/core/instant.
 import { decodeMessage } from "../../../lib/core/message.ts";
 import type { Occurrence } from "../../../lib/core/occurrence.ts";
 import { definitionVersion } from "../../../lib/core/schedule.ts";
+import { callsForReconcile } from "../../support/settling.ts";
 import { newWorld, type World, type WorldOptions } from "../../support/world.ts";
 
 export const SECOND = 1_000;
@@ -59,6 +60,8 @@ export class Stage {
   readonly #allRecords: StreamRecord[] = [];
   readonly #changes: RowChange[] = [];
   readonly #itemChanges: ItemChange[] = [];
+  /** Schedules that a change of a row calls to be reconciled. */
+  readonly #settling = new Set<string>();
   #working = 0;
 
   constructor(options: WorldOptions = {}, job: Job = () => ({})) {
@@ -73,6 +76,7 @@ export class Stage {
       if (this.announcing) this.#itemChanges.push({ ...(before && { before }), ...(item && { after: item }) });
     });
     this.world.store.occurrenceChanges.subscribe(({ old: before, new: after }) => {
+      if (after !== undefined && callsForReconcile(after)) this.#settling.add(after.scheduleId);
       if (this.announcing && after !== undefined) this.#changes.push({ after, ...(before && { before }) });
     });
   }
@@ -146,7 +150,10 @@ export class Stage {
   async #reconcile(): Promise<number> {
     const records = this.#records.splice(0);
     for (const { scheduleId, at, version } of records) await reconcile(this.world.engine, scheduleId, { at, version });
-    return records.length;
+    const settling = [...this.#settling];
+    this.#settling.clear();
+    for (const scheduleId of settling) await reconcile(this.world.engine, scheduleId);
+    return records.length + settling.length;
   }
 
   /** What did not get out is brought again, as a stream does. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Execution } from "../../../lib/app/engine/run-occurrence.ts";
 import { sweep } from "../../../lib/app/engine/sweep.ts";
-import { replayDeadLetter } from "../../../lib/app/manage/dead-letters.ts";
+import { discardDeadLetter, replayDeadLetter } from "../../../lib/app/manage/dead-letters.ts";
 import { cancelOccurrence } from "../../../lib/app/manage/occurrences.ts";
 import { pauseSchedule, resumeSchedule } from "../../../lib/app/manage/pause.ts";
 import { runNow } from "../../../lib/app/manage/run-now.ts";
@@ -110,30 +110,47 @@ describe("a schedule that wants to be gone after its completion", () => {
   });
   const swept = (stage: Stage) => sweep(stage.world.engine, stage.world.bus, neverAborted);
 
-  it("is removed once its one run has finished, and its history stays", async () => {
+  it("is removed as soon as its one run has finished, without a sweep, and its history stays", async () => {
     const stage = await stageWith(once(), { start: START }, () => ({ takesMs: 30 * SECOND }));
     await stage.playUntil(plusMs(NOON, 10 * SECOND));
-    await swept(stage);
     expect(itemOf(stage)).toMatchObject({ status: { state: "ENDED" } });
-    await stage.playUntil(minutesAfter(NOON, 1));
-    expect(await swept(stage)).toMatchObject({ mended: 1 });
-    await stage.rest();
+    await stage.playUntil(plusMs(NOON, 31 * SECOND));
     expect(itemOf(stage)).toBeUndefined();
     expect(story(stage.rows())).toEqual(["12:00 SUCCEEDED"]);
   });
 
-  it("is removed once its window is over", async () => {
+  it("is removed once its window is over, also where an earlier run ends last", async () => {
     const item = {
       scheduleId: "a",
       rate: "1 minute",
       endAt: toIso(minutesAfter(NOON, 2)),
+      timeoutSeconds: 120,
       deleteAfterCompletion: true,
     };
-    const stage = await stageWith(item, { start: START });
+    const stage = await stageWith(item, { start: START }, ({ scheduledFor }) =>
+      scheduledFor === minutesAfter(NOON, 1) ? { takesMs: 100 * SECOND } : {},
+    );
     await stage.playUntil(minutesAfter(NOON, 2));
-    await swept(stage);
+    expect(itemOf(stage)).toMatchObject({ status: { state: "ENDED" } });
+    await stage.playUntil(minutesAfter(NOON, 3));
     expect(itemOf(stage)).toBeUndefined();
     expect(stage.ran().map(clockTime)).toEqual(["12:00", "12:01", "12:02"]);
+  });
+
+  it("is removed when its one run is cancelled before its time", async () => {
+    const stage = await stageWith(once(), { start: START });
+    await cancelOccurrence(stage.world.engine, stage.world.row("a", NOON));
+    await stage.rest();
+    expect(itemOf(stage)).toBeUndefined();
+  });
+
+  it("is removed by the sweep where the record of its run's end was lost", async () => {
+    const stage = await stageWith(once(), { start: START });
+    stage.reconciling = false;
+    await stage.playUntil(minutesAfter(NOON, 1));
+    expect(itemOf(stage)).toBeDefined();
+    expect(await swept(stage)).toMatchObject({ mended: 1 });
+    expect(itemOf(stage)).toBeUndefined();
   });
 
   it("stays while a dead letter of it is open, since somebody may want to replay it", async () => {
@@ -144,7 +161,14 @@ describe("a schedule that wants to be gone after its completion", () => {
     stage.job = () => ({});
     await replayDeadLetter(stage.world.engine, stage.world.row("a", NOON));
     await stage.playUntil(minutesAfter(NOON, 2));
-    await swept(stage);
+    expect(itemOf(stage)).toBeUndefined();
+  });
+
+  it("is removed when its dead letter is discarded", async () => {
+    const stage = await stageWith(once(), { start: START }, () => ({ ends: FATAL }));
+    await stage.playUntil(minutesAfter(NOON, 1));
+    await discardDeadLetter(stage.world.engine, stage.world.row("a", NOON));
+    await stage.rest();
     expect(itemOf(stage)).toBeUndefined();
   });
 
@@ -152,7 +176,7 @@ describe("a schedule that wants to be gone after its completion", () => {
     const again = once({ at: toIso(minutesAfter(NOON, 30)) });
     const stage = await stageWith(once(), {
       start: START,
-      // Between what the sweep read and what it does about it.
+      // Between what was read of it and what is done about that.
       schedules: (real) => ({
         removeAsRead: async (asRead) => {
           await real.put(again, "any");
@@ -205,6 +229,18 @@ describe("the sweep", () => {
     await stage.playUntil(minutesAfter(NOON, 3));
     expect(stage.ran().map(clockTime).toSorted()).toEqual(["12:00", "12:01", "12:02", "12:03"]);
     expect(itemOf(stage)?.["status"]).not.toHaveProperty("provisional");
+  });
+
+  it("starts over where nobody can read any more where the last one stopped, and says so", async () => {
+    const stage = new Stage({ start: START });
+    stage.reconciling = false;
+    stage.world.put(minutely());
+    for (const cursor of ["no cursor of any store", Buffer.from('["b"').toString("base64url")]) {
+      await stage.world.engine.occurrences.writeSweepCursor(cursor);
+      expect(await sweep(stage.world.engine, stage.world.bus, neverAborted)).toMatchObject({ schedules: 1 });
+    }
+    expect(stage.world.counts.get("StoreFailures")).toBe(2);
+    expect(stage.world.logs.join()).toContain("error: where the last sweep stopped cannot be read: it starts over");
   });
 
   it("goes over any number of schedules a page at a time, from where the last one stopped", async () => {

@@ -1,4 +1,4 @@
-import { formatKey } from "../../../lib/core/occurrence.ts";
+import { attemptId, formatKey } from "../../../lib/core/occurrence.ts";
 import { definitionVersion } from "../../../lib/core/schedule.ts";
 import { DefinitionHistory, isLive, type Reign, wants } from "../oracle/definitions.ts";
 import { firingsWithin } from "../oracle/firings.ts";
@@ -129,14 +129,18 @@ export const chainsGoOn: InvariantOf = () => {
   };
 };
 
-/** Once a cancel has returned, nothing of the run starts any more. */
+/** Once a cancel has returned, nothing of the run starts any more; an attempt whose start was written before may be at work. */
 export const cancelsHold: InvariantOf = () => {
   const cancelled = new Set<string>();
+  const started = new Set<string>();
   return {
     name: "cancels hold",
     on: (fact) => {
+      const change = moved(fact);
+      if (change?.new?.status === "RUNNING") started.add(attemptId(change.key, change.new.fencingToken));
       if (fact.type === "operator" && fact.action === "cancel" && fact.phase === "done") cancelled.add(fact.name);
       if (fact.type !== "job-started" || !cancelled.has(fact.attempt.key)) return undefined;
+      if (started.has(attemptId(fact.attempt.key, fact.attempt.token))) return undefined;
       return finding(fact.attempt.key, `attempt ${fact.attempt.token} began after its cancel had returned`);
     },
   };

@@ -20,7 +20,8 @@ export class DefinitionHistory {
 
   /** Takes note of a fact, if it is of a schedule. */
   note(fact: Seen): void {
-    if (fact.type === "reconciled") {
+    // One that met a newer definition than its record's knows of neither from when it counts.
+    if (fact.type === "reconciled" && fact.state !== "OUTDATED") {
       const current = this.#reigns.get(fact.scheduleId)?.at(-1);
       if (current && fact.startedAt >= current.from) current.reconciled = true;
     }

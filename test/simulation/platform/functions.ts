@@ -106,10 +106,10 @@ export function runConsumer(
   );
 }
 
-/** A record of the Schedules stream: whose, and when and what was written. */
+/** A record that calls for a reconcile: of the Schedules stream, with when and what was written, or of a row's change. */
 export interface ScheduleRecord {
   readonly scheduleId: string;
-  readonly written: Written;
+  readonly written?: Written;
 }
 
 /** One invocation of the reconciler for `records` of one key. `done`: whether all went well. */
@@ -129,7 +129,8 @@ export function runReconciler(
       for (const { scheduleId, written } of newest.values()) {
         const startedAt = kernel.now;
         const { state } = await reconcile(engine, scheduleId, written);
-        process.world.tell({ type: "reconciled", scheduleId, startedAt, state }, process);
+        // By a row's change alone nobody knows from when a definition counts: its own record is still to come.
+        if (written !== undefined) process.world.tell({ type: "reconciled", scheduleId, startedAt, state }, process);
       }
     },
     (result) => done(result !== "failed"),

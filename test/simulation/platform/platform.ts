@@ -2,6 +2,7 @@ import type { RowChange } from "../../../lib/app/engine/announce.ts";
 import { instant } from "../../../lib/core/instant.ts";
 import { definitionVersion } from "../../../lib/core/schedule.ts";
 import { DISPATCHER } from "../../../lib/core/timing.ts";
+import { callsForReconcile } from "../../support/settling.ts";
 import { EXACT, type HostClocks } from "../world/host.ts";
 import type { World } from "../world/world.ts";
 import { runDispatcher, runNotifier, runReconciler, runSweep, type ScheduleRecord } from "./functions.ts";
@@ -31,6 +32,7 @@ export class Platform {
   readonly #world: World;
   readonly #options: PlatformOptions;
   readonly #schedules: StreamSource<ScheduleRecord>;
+  readonly #settling: StreamSource<ScheduleRecord>;
   readonly #changes: StreamSource<RowChange>;
 
   constructor(world: World, options: PlatformOptions) {
@@ -39,17 +41,20 @@ export class Platform {
     this.#dispatchers = options.dispatchers;
     const { hosts, streams } = options;
     this.queues = options.queues.map((queue) => new QueueSource(world, { ...queue, hosts }, this.effects));
-    this.#schedules = new StreamSource<ScheduleRecord>(
-      world,
-      streams,
-      (records, done) => {
-        const process = world.spawn("reconciler", "reconciler");
-        const answer = once(done);
-        process.onEnd(() => answer(0));
-        runReconciler(process, hosts(), records, (well) => answer(well ? records.length : 0));
-      },
-      ({ scheduleId }) => world.tell({ type: "record-lost", scheduleId }, undefined),
-    );
+    const reconciled = () =>
+      new StreamSource<ScheduleRecord>(
+        world,
+        streams,
+        (records, done) => {
+          const process = world.spawn("reconciler", "reconciler");
+          const answer = once(done);
+          process.onEnd(() => answer(0));
+          runReconciler(process, hosts(), records, (well) => answer(well ? records.length : 0));
+        },
+        ({ scheduleId }) => world.tell({ type: "record-lost", scheduleId }, undefined),
+      );
+    this.#schedules = reconciled();
+    this.#settling = reconciled();
     this.#changes = new StreamSource<RowChange>(
       world,
       streams,
@@ -70,13 +75,14 @@ export class Platform {
       });
     });
     world.store.occurrenceChanges.subscribe(({ key, old, new: row }) => {
+      if (row && callsForReconcile(row)) this.#settling.push(key, { scheduleId: row.scheduleId });
       if (row && isNews(old, row)) this.#changes.push(key, { after: row, ...(old && { before: old }) });
     });
   }
 
-  /** Whether every record of both streams has been processed. */
+  /** Whether every record of both streams has been processed by all that read them. */
   get quiet(): boolean {
-    return this.#schedules.idle && this.#changes.idle;
+    return this.#schedules.idle && this.#settling.idle && this.#changes.idle;
   }
 
   /** How many dispatchers each tick starts from now on. */
