@@ -13,7 +13,7 @@ const CHANGES: readonly (readonly [Occurrence, Occurrence])[] = [
   [runningRow(LAST), step(runningRow(LAST), failureOf(runningRow(LAST)), LATER)],
   [runningRow(), step(runningRow(), failureOf(runningRow(), true), LATER)],
   [anOccurrence(), step(anOccurrence(), { type: "skip", reason: "misfire", misfire: MISFIRE }, LATER)],
-  [claimedRow(), step(claimedRow(), { type: "cancel" }, LATER)],
+  [claimedRow(), step(claimedRow(), { type: "cancel", reason: "requested" }, LATER)],
   [claimedRow(), runningRow()],
   [runningRow(), step(runningRow(), failureOf(runningRow()), LATER)],
   [runningRow(), step(runningRow(), { type: "succeed", ...reportOf(runningRow()) }, LATER)],
