@@ -77,10 +77,17 @@ async function untilOver(
   scheduler: LocalScheduler,
   signal: AbortSignal,
 ): Promise<void> {
-  const over = seconds === undefined ? signal : AbortSignal.any([signal, AbortSignal.timeout(seconds * 1_000)]);
-  const drawn = screen ? redraw(screen, scheduler, over) : pause(Number.POSITIVE_INFINITY, over);
-  const failed = await Promise.race([drawn, scheduler.failed]);
-  if (failed !== undefined && !over.aborted) throw new LocalEngineError(failed);
+  // A timer of its own: what only `AbortSignal.any` knows of, Node 20 may collect as garbage before its time has come.
+  const timeUp = new AbortController();
+  const timer = seconds === undefined ? undefined : setTimeout(() => timeUp.abort(), seconds * 1_000);
+  const over = AbortSignal.any([signal, timeUp.signal]);
+  try {
+    const drawn = screen ? redraw(screen, scheduler, over) : pause(Number.POSITIVE_INFINITY, over);
+    const failed = await Promise.race([drawn, scheduler.failed]);
+    if (failed !== undefined && !over.aborted) throw new LocalEngineError(failed);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 async function redraw(screen: Screen, { view }: LocalScheduler, over: AbortSignal): Promise<void> {
