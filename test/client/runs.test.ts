@@ -53,6 +53,15 @@ describe("run now", () => {
     await expect(client.runNow("hourly", { key })).rejects.toThrow("key must be 1-128 printable ASCII characters");
   });
 
+  it("refuses a key that is not there, which would make one run of all (F304)", async () => {
+    const { client, store } = createWorld();
+    await client.put(HOURLY);
+    // As callers without types do.
+    for (const options of [{}, { key: undefined }, { key: null }])
+      await expect(Reflect.apply(client.runNow, client, ["hourly", options])).rejects.toThrow(InvalidArgumentError);
+    expect(store.allOccurrences()).toEqual([]);
+  });
+
   it("refuses a payload that is too large or no JSON", async () => {
     const { client } = createWorld();
     await client.put(HOURLY);

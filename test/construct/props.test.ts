@@ -15,6 +15,8 @@ test.each<[broken: string, props: PunctualProps, message: string]>([
     { history: Duration.hours(12) },
     "historySeconds: must be at least catchupWindowSeconds 86400, so that catching up can see what already ran, got 43200",
   ],
+  // F296. Not the six timeouts that AWS advises: that is for a batching window and for throttled functions, and a FIFO queue
+  // has no window, a message that comes again meets a run that is started, and 20 receives outlast the throttling.
   [
     "a visibility timeout that ends while the consumer works",
     { consumerTimeout: Duration.minutes(10), visibilityTimeout: Duration.minutes(10) },
@@ -30,6 +32,7 @@ test.each<[broken: string, props: PunctualProps, message: string]>([
     { messageRetention: Duration.hours(6) },
     "messageRetentionSeconds: must be at least startDeadlineSeconds 86400, so that SQS keeps a message as long as its run may start, got 21600",
   ],
+  // F311: a function that is throttled must not cost a run that nobody tried.
   [
     "too few receives",
     { maxReceiveCount: 3 },

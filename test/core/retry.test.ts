@@ -12,6 +12,14 @@ describe("the delay before the next attempt", () => {
     expect(delays).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]);
   });
 
+  // F289: Google's scheduler has a number of doublings besides, after which delays grow linearly. Here they double until the
+  // maximum, which alone bounds them.
+  it("doubles until the maximum cuts it, whatever the base", () => {
+    const policy = { ...plain, baseDelaySeconds: 10 };
+    const delays = [1, 2, 3, 4, 5, 6, 7].map((attempt) => retryDelayMs(policy, attempt, 0) / 1000);
+    expect(delays).toEqual([10, 20, 40, 80, 160, 300, 300]);
+  });
+
   // F268, F269, F271, F274, F275: shifts and powers that overflow gave 0, negative or endless delays.
   it.each([24, 31, 32, 33, 64, 1_100, Number.MAX_SAFE_INTEGER])("is the maximum at attempt %i", (attempt) => {
     expect(retryDelayMs(plain, attempt, 0)).toBe(300_000);

@@ -46,6 +46,13 @@ describe("a renewal", () => {
 });
 
 describe("a report", () => {
+  it("keeps a row for as long as history in DynamoDB's seconds, where leases are milliseconds (F301)", () => {
+    const row = runningRow();
+    expect(row.leaseUntil).toBe(LATER + 30_000);
+    const ended = step(row, { type: "succeed", ...reportOf(row) }, LATER);
+    expect(ended).toMatchObject({ endedAt: LATER, expiresAtSeconds: LATER / 1000 + HISTORY.historySeconds });
+  });
+
   it("of success keeps the output and closes the log entry", () => {
     const row = runningRow();
     expect(step(row, { type: "succeed", ...reportOf(row), output: "0" }, plusMs(LATER, 10))).toMatchObject({

@@ -33,7 +33,8 @@ export interface RunNowOutcome {
  */
 export async function runNow(manager: Manager, scheduleId: string, options: RunNowOptions): Promise<RunNowOutcome> {
   const payload = payloadText(options.payload);
-  if (!MANUAL_KEY.test(options.key))
+  // A caller without types may give none, and every such run would be the one named "undefined".
+  if (typeof options.key !== "string" || !MANUAL_KEY.test(options.key))
     throw new InvalidArgumentError(
       `key must be 1-128 printable ASCII characters without spaces, got ${shown(options.key)}`,
     );
