@@ -2,7 +2,7 @@ import type { Context, SQSBatchResponse, SQSEvent } from "aws-lambda";
 import { runBatch } from "../app/engine/run-batch.ts";
 import { createEngine, type Overrides } from "../runtime/create-engine.ts";
 import { once } from "../runtime/once.ts";
-import { executorOf } from "./execute.ts";
+import { deployed, executorOf } from "./execute.ts";
 import type { JobsOf } from "./types.ts";
 
 /** What a consumer may be told beyond its jobs; a deployed one needs none of it. */
@@ -36,15 +36,18 @@ export function createConsumer<Payloads extends Record<string, unknown>>(
   jobs: JobsOf<Payloads>,
   options: ConsumerOptions = {},
 ): ConsumerHandler {
-  const coldStart = once(() => createEngine(options.env ?? process.env, "consumer", options));
+  const coldStart = once(() => {
+    const engine = createEngine(options.env ?? process.env, "consumer", options);
+    return { engine, execute: executorOf(deployed(jobs, engine), engine.logger) };
+  });
   return async (event, context) => {
-    const engine = coldStart();
+    const { engine, execute } = coldStart();
     engine.clock.thaw();
     await engine.clock.probe();
     const runner = {
       engine,
       host: engine.host,
-      execute: executorOf(jobs, engine.logger),
+      execute,
       logs: `${context.logGroupName} ${context.logStreamName} ${context.awsRequestId}`,
     };
     const deliveries = event.Records.map(({ messageId, body }) => ({ id: messageId, body }));

@@ -3,7 +3,7 @@ import type { WorkerReport } from "../app/engine/worker/events.ts";
 import { runWorker } from "../app/engine/worker/run-worker.ts";
 import { PunctualError } from "../core/errors.ts";
 import { createDeployedInbox, createEngine, type DeployedEngine } from "../runtime/create-engine.ts";
-import { executorOf } from "./execute.ts";
+import { deployed, executorOf } from "./execute.ts";
 import { queueUrlOf, type WorkerOptions, workerNumbers } from "./worker-options.ts";
 
 /** How often the numbers of a worker that has grown quiet are written: alarms look at whole minutes. */
@@ -34,6 +34,7 @@ export interface Worker extends AsyncDisposable {
 export function createWorker<Payloads extends Record<string, unknown>>(options: WorkerOptions<Payloads>): Worker {
   const numbers = workerNumbers(options);
   const engine = createEngine(options.env ?? process.env, "worker", options);
+  const jobs = deployed(options.jobs, engine);
   const inbox = createDeployedInbox(queueUrlOf(engine.deployed, options), options);
   const drain = new AbortController();
   const abort = new AbortController();
@@ -49,7 +50,7 @@ export function createWorker<Payloads extends Record<string, unknown>>(options: 
     const runner = {
       engine,
       host: engine.host,
-      execute: executorOf(options.jobs, engine.logger),
+      execute: executorOf(jobs, engine.logger),
       logs: options.logs ?? `${hostname()} process ${process.pid}`,
       shutdown: abort.signal,
     };

@@ -2,16 +2,17 @@ import type { Attempt, Execute, Execution } from "../app/engine/run-occurrence.t
 import type { Logger } from "../app/ports.ts";
 import { attemptId, formatKey, type Occurrence, type RecordedError } from "../core/occurrence.ts";
 import { recordedError } from "../core/recorded-error.ts";
+import type { DeployedEngine } from "../runtime/create-engine.ts";
 import { outcomeOf, PermanentError } from "./outcomes.ts";
 import { parsePayload } from "./payload.ts";
-import type { Job, JobContext, JobMap } from "./types.ts";
+import type { JobContext, JobMap, RunnableJob } from "./types.ts";
 
 /** How many job names an error tells of. */
 const NAMES_SHOWN_MAX = 20;
 
 /** Runs jobs out of `jobs` by their rows' `job` names; whatever one throws becomes the run's outcome. */
 export const executorOf =
-  (jobs: JobMap, logger: Logger): Execute =>
+  (jobs: Readonly<Record<string, RunnableJob>>, logger: Logger): Execute =>
   async (attempt) => {
     const log = withFields(logger, attempt.row);
     try {
@@ -29,7 +30,18 @@ export const executorOf =
     }
   };
 
-function jobNamed(jobs: JobMap, name: string): Job {
+/** `jobs` with those made that depend on what the deployment says. Throws `RangeError` where that cannot be used. */
+export function deployed(
+  jobs: JobMap,
+  { deployed: { builtinJobs }, jobServices }: Pick<DeployedEngine, "deployed" | "jobServices">,
+): Readonly<Record<string, RunnableJob>> {
+  const deployment = { allowed: builtinJobs, services: jobServices };
+  return Object.fromEntries(
+    Object.entries(jobs).map(([name, job]) => [name, "deploy" in job ? job.deploy(deployment) : job]),
+  );
+}
+
+function jobNamed(jobs: Readonly<Record<string, RunnableJob>>, name: string): RunnableJob {
   const job = Object.hasOwn(jobs, name) ? jobs[name] : undefined;
   if (job !== undefined) return job;
   const names = Object.keys(jobs);
@@ -37,7 +49,7 @@ function jobNamed(jobs: JobMap, name: string): Job {
   throw new PermanentError(`job must be one of this consumer's (${known || "it has none"}), got "${name}"`);
 }
 
-async function callJob(job: Job, attempt: Attempt, logger: Logger): Promise<unknown> {
+async function callJob(job: RunnableJob, attempt: Attempt, logger: Logger): Promise<unknown> {
   const payload: unknown = JSON.parse(attempt.row.payload);
   const context = contextOf(attempt, logger);
   if (typeof job === "function") return job(payload, context);

@@ -2,6 +2,7 @@
 
 export type { DeliveryResult } from "../app/engine/run-delivery.ts";
 export type { StartedAttempt, WorkerEvent, WorkerReport } from "../app/engine/worker/events.ts";
+export { builtin } from "./builtin/index.ts";
 export { type ConsumerHandler, type ConsumerOptions, createConsumer } from "./create-consumer.ts";
 export { createWorker, type Worker } from "./create-worker.ts";
 export { PermanentError, RetryableError, type RetryableErrorOptions } from "./outcomes.ts";

@@ -1,5 +1,7 @@
 import type { Logger } from "../app/ports.ts";
 import type { OccurrenceKind, RecordedError } from "../core/occurrence.ts";
+import type { BuiltinJobSettings } from "../runtime/env.ts";
+import type { JobServices } from "../runtime/job-services.ts";
 import type { StandardSchemaV1 } from "./standard-schema.ts";
 
 /** The run that a job is called for. */
@@ -53,8 +55,23 @@ export interface CheckedJob<Payload = unknown> {
   handler(payload: Payload, context: JobContext): unknown;
 }
 
-/** A job: a function that gets the payload as it is, or one with a schema. */
-export type Job<Payload = unknown> = JobHandler | CheckedJob<Payload>;
+/** What a job may be told of the deployment that it runs in. */
+export interface JobDeployment {
+  /** What the deployment allows its built-in jobs. */
+  readonly allowed: BuiltinJobSettings;
+  readonly services: JobServices;
+}
+
+/** A job that is made when its consumer or worker starts, of what the deployment says: the built-in ones are. */
+export interface DeployedJob {
+  deploy(deployment: JobDeployment): RunnableJob;
+}
+
+/** A job as it is called: by a function that gets the payload as it is, or with a schema. */
+export type RunnableJob = JobHandler | CheckedJob;
+
+/** A job: a function that gets the payload as it is, one with a schema, or one of the built-in ones. */
+export type Job<Payload = unknown> = JobHandler | CheckedJob<Payload> | DeployedJob;
 
 /** The jobs of a consumer by the names that schedules use. */
 export type JobMap = Readonly<Record<string, Job>>;

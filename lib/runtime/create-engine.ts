@@ -5,12 +5,14 @@ import { createScheduleStore } from "../adapters/dynamodb/schedules.ts";
 import { createDynamoDbClock, type DynamoDbClock } from "../adapters/dynamodb/store-clock.ts";
 import { createEventBridgeClient } from "../adapters/eventbridge/client.ts";
 import { createEventBus } from "../adapters/eventbridge/event-bus.ts";
+import { createFunctionInvoker, loadLambda } from "../adapters/lambda/invoker.ts";
 import { createSqsClient } from "../adapters/sqs/client.ts";
 import { createInbox } from "../adapters/sqs/inbox.ts";
 import { createMessageQueue } from "../adapters/sqs/message-queue.ts";
 import type { Engine, EngineSettings } from "../app/engine/engine.ts";
 import type { EventBus, Host, Inbox, Logger } from "../app/ports.ts";
 import { type OptionalAnnouncement, readEnvironment, type Settings } from "./env.ts";
+import type { JobServices } from "./job-services.ts";
 import { createLogger } from "./logger.ts";
 import { createMetrics, type FlushableMetrics } from "./metrics.ts";
 import { EVENT_SOURCE, type ProgramName } from "./names.ts";
@@ -28,6 +30,7 @@ export interface Overrides {
     readonly dynamodbEndpoint?: string;
     readonly sqsEndpoint?: string;
     readonly eventbridgeEndpoint?: string;
+    readonly lambdaEndpoint?: string;
   };
 }
 
@@ -38,6 +41,7 @@ export interface DeployedEngine extends Engine {
   readonly host: Host;
   readonly bus: EventBus;
   readonly deployed: Settings;
+  readonly jobServices: JobServices;
 }
 
 /**
@@ -57,6 +61,12 @@ export function createEngine(
   } = overrides;
   const at = clientConfig(overrides);
   const dynamodb = createDynamoDbClient(at("dynamodbEndpoint"));
+  const eventBus = (source: string) =>
+    createEventBus({
+      client: createEventBridgeClient(at("eventbridgeEndpoint")),
+      busName: deployed.eventBusName,
+      source,
+    });
   const tables = { schedulesTable: deployed.schedulesTable, occurrencesTable: deployed.occurrencesTable };
   // Before the client's first request: the clock reads the responses to all of them.
   const clock = createDynamoDbClock({ client: dynamodb, occurrencesTable: tables.occurrencesTable, host, logger });
@@ -69,11 +79,7 @@ export function createEngine(
       queues: Object.fromEntries(Object.entries(deployed.queues).map(([name, { url }]) => [name, url])),
       deadLetterQueueUrl: deployed.deadLetterQueueUrl,
     }),
-    bus: createEventBus({
-      client: createEventBridgeClient(at("eventbridgeEndpoint")),
-      busName: deployed.eventBusName,
-      source: EVENT_SOURCE,
-    }),
+    bus: eventBus(EVENT_SOURCE),
     clock,
     host,
     random: Math.random,
@@ -82,13 +88,14 @@ export function createEngine(
     settings: engineSettings(deployed),
     newNonce: randomUUID,
     deployed,
+    jobServices: { eventBus, functions: createFunctionInvoker(() => loadLambda(at("lambdaEndpoint"))) },
   };
 }
 
 /** What the client of a service is made with, where the SDK's own environment does not say. */
 const clientConfig =
   ({ clients = {} }: Overrides) =>
-  (service: "dynamodbEndpoint" | "sqsEndpoint" | "eventbridgeEndpoint") => {
+  (service: "dynamodbEndpoint" | "sqsEndpoint" | "eventbridgeEndpoint" | "lambdaEndpoint") => {
     const { region, credentials, [service]: endpoint } = clients;
     return {
       ...(region !== undefined && { region }),

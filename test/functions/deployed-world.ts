@@ -59,6 +59,10 @@ export function newDeployedWorld(options: WorldOptions = {}): DeployedWorld {
     host: world.time.host,
     bus: world.bus,
     deployed: SETTINGS,
+    jobServices: {
+      eventBus: () => world.bus,
+      functions: { invoke: async () => ({ kind: "returned", value: undefined }) },
+    },
     metrics: { ...world.engine.metrics, flush: () => void did.push("flush") },
     clock: {
       ...world.time.clock,

@@ -5,7 +5,7 @@ import { plusMs } from "../../lib/core/instant.ts";
 import type { Occurrence } from "../../lib/core/occurrence.ts";
 import { executorOf } from "../../lib/jobs/execute.ts";
 import { PermanentError, RetryableError } from "../../lib/jobs/outcomes.ts";
-import type { JobContext, JobHandler, JobMap } from "../../lib/jobs/types.ts";
+import type { JobContext, JobHandler, RunnableJob } from "../../lib/jobs/types.ts";
 import { NOON } from "../support/occurrences.ts";
 import { LATER, runningRow } from "../support/transitions.ts";
 
@@ -28,8 +28,11 @@ const attemptOf = (given: Partial<Occurrence> = {}): Attempt => ({
   leaseUntil: () => LATER,
   heartbeat: async () => undefined,
 });
-const execute = (jobs: JobMap, given: Partial<Occurrence> = {}, { logger } = keptLog()) =>
-  executorOf(jobs, logger)(attemptOf(given));
+const execute = (
+  jobs: Readonly<Record<string, RunnableJob>>,
+  given: Partial<Occurrence> = {},
+  { logger } = keptLog(),
+) => executorOf(jobs, logger)(attemptOf(given));
 const returning = (value: unknown) => execute({ send: () => value });
 const throwing = (thrown: unknown) =>
   execute({

@@ -25,7 +25,14 @@ const ROOMS: Readonly<Record<string, Room>> = {
   adapters: {
     why: "speaks AWS. The indexes' names are shared with the construct that makes them; a pause is a timer that can be aborted",
     rooms: ["core", "app", "runtime/names.ts", "runtime/pause.ts"],
-    packages: ["@aws-sdk/client-dynamodb", "@aws-sdk/client-eventbridge", "@aws-sdk/client-sqs", "aws-lambda", "zod"],
+    packages: [
+      "@aws-sdk/client-dynamodb",
+      "@aws-sdk/client-eventbridge",
+      "@aws-sdk/client-lambda",
+      "@aws-sdk/client-sqs",
+      "aws-lambda",
+      "zod",
+    ],
   },
   jobs: {
     why: "runs the user's code: wires a consumer out of the engine and the runtime; built-in jobs go out to the network",

@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { EventBus } from "../../app/ports.ts";
-import { RetryableError } from "../outcomes.ts";
+import { PermanentError, RetryableError } from "../outcomes.ts";
 import type { CheckedJob } from "../types.ts";
 
 /** EventBridge's longest detail type, in characters (Amazon EventBridge API Reference, "PutEventsRequestEntry"). */
@@ -18,12 +18,15 @@ const payloadSchema = z.strictObject({
 export type EventPayload = z.infer<typeof payloadSchema>;
 
 /**
- * The `event` job: puts an event on `bus`, which should have a source of its own, lest rules take it for an announcement. The detail is the
- * payload's, and `punctual` in it names the run, by whose `occurrenceId` a target knows a repeat.
+ * The `event` job: puts an event on `bus`, which should have a source of its own, lest rules take it for an announcement; without one
+ * the deployment does not allow it. The detail is the payload's, and `punctual` in it names the run, by whose `occurrenceId` a
+ * target knows a repeat.
  */
-export const createEventJob = (bus: EventBus): CheckedJob<EventPayload> => ({
+export const createEventJob = (bus: EventBus | undefined): CheckedJob<EventPayload> => ({
   schema: payloadSchema,
   handler: async ({ detailType, detail }, { occurrence, attempt, fencingToken }) => {
+    if (bus === undefined)
+      throw new PermanentError("the event job must be allowed by the deployment's eventJobSource, which is not set");
     const scheduledFor = occurrence.scheduledFor.toISOString();
     const punctual = { ...occurrence, scheduledFor, attempt, fencingToken };
     for (const answer of await bus.publish([{ detailType, detail: { ...detail, punctual } }]))

@@ -1,19 +1,22 @@
-import type { EventBus } from "../../app/ports.ts";
-import type { JobMap } from "../types.ts";
+import type { DeployedJob, JobHandler } from "../types.ts";
 import { createEventJob } from "./event.ts";
-import { createHttpJob, type HttpJobOptions } from "./http/job.ts";
+import { createHttpJob } from "./http/job.ts";
+import { createLambdaJob } from "./lambda.ts";
 import { logJob } from "./log.ts";
 
-/** What a deployment gives the built-in jobs. */
-export interface BuiltinJobsOptions {
-  readonly http?: HttpJobOptions;
-  /** Where `event` puts its events; without one there is no such job. */
-  readonly bus?: EventBus;
-}
-
-/** The built-in jobs by name: `log`, `http` and, with a bus, `event`. */
-export const createBuiltinJobs = ({ http = {}, bus }: BuiltinJobsOptions = {}): JobMap => ({
+/**
+ * The built-in jobs by name, to be spread into a project's own: `log`, `http`, `event` and `lambda`. What they may reach is the
+ * deployment's to say (`httpAllowedHosts`, `eventJobSource`, `lambdaFunctions`); by default it is nothing.
+ */
+export const builtin: Readonly<Record<"log", JobHandler> & Record<"http" | "event" | "lambda", DeployedJob>> = {
   log: logJob,
-  http: createHttpJob(http),
-  ...(bus && { event: createEventJob(bus) }),
-});
+  http: { deploy: ({ allowed }) => createHttpJob({ allow: allowed.httpAllowedHosts }) },
+  event: {
+    deploy: ({ allowed: { eventJobSource }, services }) =>
+      createEventJob(eventJobSource === undefined ? undefined : services.eventBus(eventJobSource)),
+  },
+  lambda: {
+    deploy: ({ allowed, services }) =>
+      createLambdaJob({ allowed: allowed.lambdaFunctions, functions: services.functions }),
+  },
+};

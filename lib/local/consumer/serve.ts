@@ -53,4 +53,5 @@ function checked(jobs: unknown): JobMap {
 
 const isJob = (job: unknown): job is Job =>
   typeof job === "function" ||
+  (typeof job === "object" && job !== null && "deploy" in job && typeof job.deploy === "function") ||
   (typeof job === "object" && job !== null && "schema" in job && "handler" in job && typeof job.handler === "function");

@@ -23,7 +23,10 @@ export function parseAllowList(entries: readonly string[]): AllowList {
     if (url.username || url.password) return { kind: "denied", reason: "must not carry credentials" };
     if (origins.has(url.origin)) return { kind: "allowed", anyAddress: true };
     if (!hosts.some((host) => matches(host, url.hostname)))
-      return { kind: "denied", reason: `must have a host on the deployment's allow-list, got ${shownOrigin(url)}` };
+      return {
+        kind: "denied",
+        reason: `must have a host on the deployment's allow-list (httpAllowedHosts), got ${shownOrigin(url)}`,
+      };
     if (url.protocol !== "https:" || url.port)
       return { kind: "denied", reason: `must be https on its default port, got ${shownOrigin(url)}` };
     return { kind: "allowed", anyAddress: false };

@@ -23,16 +23,31 @@ describe("the allow-list", () => {
   it.each([
     ["http://api.example.com/", "must be https on its default port, got http://api.example.com"],
     ["https://api.example.com:8443/", "must be https on its default port, got https://api.example.com:8443"],
-    ["https://evil.example/", "must have a host on the deployment's allow-list, got https://evil.example"],
-    ["https://partner.example/", "must have a host on the deployment's allow-list, got https://partner.example"],
-    ["https://notpartner.example/", "must have a host on the deployment's allow-list, got https://notpartner.example"],
+    [
+      "https://evil.example/",
+      "must have a host on the deployment's allow-list (httpAllowedHosts), got https://evil.example",
+    ],
+    [
+      "https://partner.example/",
+      "must have a host on the deployment's allow-list (httpAllowedHosts), got https://partner.example",
+    ],
+    [
+      "https://notpartner.example/",
+      "must have a host on the deployment's allow-list (httpAllowedHosts), got https://notpartner.example",
+    ],
     [
       "https://api.example.com.evil.example/",
-      "must have a host on the deployment's allow-list, got https://api.example.com.evil.example",
+      "must have a host on the deployment's allow-list (httpAllowedHosts), got https://api.example.com.evil.example",
     ],
-    ["https://api.example.com./", "must have a host on the deployment's allow-list, got https://api.example.com."],
-    ["http://10.0.0.5/", "must have a host on the deployment's allow-list, got http://10.0.0.5"],
-    ["https://10.0.0.5:8080/", "must have a host on the deployment's allow-list, got https://10.0.0.5:8080"],
+    [
+      "https://api.example.com./",
+      "must have a host on the deployment's allow-list (httpAllowedHosts), got https://api.example.com.",
+    ],
+    ["http://10.0.0.5/", "must have a host on the deployment's allow-list (httpAllowedHosts), got http://10.0.0.5"],
+    [
+      "https://10.0.0.5:8080/",
+      "must have a host on the deployment's allow-list (httpAllowedHosts), got https://10.0.0.5:8080",
+    ],
     ["https://user:secret@api.example.com/", "must not carry credentials"],
   ])("does not let %s be called", (url, reason) => {
     expect(permission(url)).toEqual({ kind: "denied", reason });

@@ -152,7 +152,7 @@ describe("the http job", () => {
       const error = await thrownBy({ url: origin }, allow ? { allow } : {});
       expect(outcomeOf(error)).toEqual({ kind: "permanent" });
       expect(recordedError(error).message).toBe(
-        `payload.url must have a host on the deployment's allow-list, got ${origin}`,
+        `payload.url must have a host on the deployment's allow-list (httpAllowedHosts), got ${origin}`,
       );
     }
     expect(seen).toEqual([]);
@@ -168,6 +168,34 @@ describe("the http job", () => {
         "payload.url must lead to a public address unless its origin is on the allow-list, got api.example.com",
       );
     }
+  });
+
+  it("connects where its own look-up led and nowhere else: a name that turns elsewhere meanwhile is not asked again", async () => {
+    const answers = [LOOPBACK, "93.184.215.14"];
+    const asked: string[] = [];
+    const turning = async (name: string) => {
+      asked.push(name);
+      return [{ address: answers.shift() ?? LOOPBACK, family: 4 }];
+    };
+    const error = await thrownBy({ url: "https://api.example.com" }, { allow: ["api.example.com"], resolve: turning });
+    expect(outcomeOf(error)).toEqual({ kind: "permanent" });
+    expect(asked).toEqual(["api.example.com"]);
+  });
+
+  it("looks a name up for every connection, so that what was public before the redirect is checked again", async () => {
+    const front = await serverAt(
+      (_, response) => response.writeHead(307, { location: "https://api.example.com" }).end(),
+      "front.test",
+    );
+    const asked: string[] = [];
+    const lookup = async (name: string) => {
+      asked.push(name);
+      return [{ address: LOOPBACK, family: 4 }];
+    };
+    const allow = [front.origin, "api.example.com"];
+    const error = await thrownBy({ url: front.origin }, { allow, resolve: lookup });
+    expect(recordedError(error).message).toContain("must lead to a public address");
+    expect(asked).toEqual(["front.test", "api.example.com"]);
   });
 
   describe("on a redirect", () => {
