@@ -8,6 +8,8 @@ export interface LocalOptions {
   readonly examples: boolean;
   /** A file of schedule definitions to start with. */
   readonly schedules?: string;
+  /** A file of named queues beside `default`, as for a deployment. */
+  readonly queues?: string;
   /** A module whose default export is the user's own jobs. */
   readonly jobs?: string;
   /** Ends by itself after so many seconds. */
@@ -28,6 +30,7 @@ export function parseOptions(args: readonly string[], stdout: (text: string) => 
     .option("--data-dir <dir>", "keep the tables in <dir> across restarts (default: in memory)")
     .option("--no-examples", "start without the example schedules")
     .option("--schedules <file>", "put the schedules of a JSON or YAML file first")
+    .option("--queues <file>", "have the named queues of a JSON or YAML file, as a deployment with -c queues=<file>")
     .option("--jobs <file>", "run the jobs that a TypeScript or JavaScript module exports by default")
     .option("--seconds <n>", "end after <n> seconds and print a summary", positiveNumber)
     .option("--dynamodb-port <port>", "where DynamoDB Local listens; 0 for a free one", port, LOCAL_ENGINE.dynamodbPort)

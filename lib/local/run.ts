@@ -52,7 +52,7 @@ async function start(options: LocalOptions, output: Output, closing: Closing): P
   const program = { examples: options.examples, ...(options.jobs !== undefined && { jobsFile: options.jobs }) };
   const [engines, template, { startScheduler }, definitions, makeConsumer] = await Promise.all([
     startEngines({ ...options, onBusEvent: () => {} }, closing),
-    synthesizedTemplate(PROJECT_DIR, CACHE_DIR, stopping.signal),
+    synthesizedTemplate(PROJECT_DIR, CACHE_DIR, stopping.signal, options.queues),
     import("./start.ts"),
     options.schedules === undefined ? [] : readDefinitions(options.schedules),
     startConsumers(program, output.print, closing),

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import * as z from "zod";
 import { FUNCTION_NAMES } from "../../runtime/names.ts";
@@ -19,20 +19,32 @@ const cdkJson = z.object({ context: z.record(z.string(), z.unknown()).default({}
 
 /**
  * The template of the CDK app of the project in `projectDir`, which is what `cdk deploy` would send, kept in `cacheDir` from
- * one start to the next; `signal` ends the synthesis. Throws {@link LocalEngineError} with the app's own words when it cannot be synthesized.
+ * one start to the next; `signal` ends the synthesis; with the queues of `queuesFile`, where one is given. Throws {@link LocalEngineError} with the app's own words when it cannot be synthesized.
  */
 export async function synthesizedTemplate(
   projectDir: string,
   cacheDir: string,
   signal: AbortSignal,
+  queuesFile?: string,
 ): Promise<Template> {
-  const kept = join(cacheDir, "template.json");
+  const queues = queuesFile === undefined ? undefined : resolve(queuesFile);
+  // Not kept: next time it may be another file.
+  const kept = join(cacheDir, queues === undefined ? "template.json" : `template-${process.pid}.json`);
   const sources = await Promise.all(SOURCES.map((source) => newestChangeMs(join(projectDir, source))));
-  if ((await newestChangeMs(kept)) <= Math.max(...sources)) await synthesize(projectDir, cacheDir, kept, signal);
-  return parseTemplate(JSON.parse(await readFile(kept, "utf8")));
+  if (queues !== undefined || (await newestChangeMs(kept)) <= Math.max(...sources))
+    await synthesize(projectDir, cacheDir, kept, signal, queues === undefined ? {} : { queues });
+  const text = await readFile(kept, "utf8");
+  if (queues !== undefined) await rm(kept, { force: true });
+  return parseTemplate(JSON.parse(text));
 }
 
-async function synthesize(projectDir: string, cacheDir: string, target: string, signal: AbortSignal): Promise<void> {
+async function synthesize(
+  projectDir: string,
+  cacheDir: string,
+  target: string,
+  signal: AbortSignal,
+  settings: Readonly<Record<string, string>>,
+): Promise<void> {
   await mkdir(cacheDir, { recursive: true });
   const workDir = await mkdtemp(join(cacheDir, "synthesis-"));
   try {
@@ -41,7 +53,7 @@ async function synthesize(projectDir: string, cacheDir: string, target: string, 
     await Promise.all(FUNCTION_NAMES.map((name) => mkdir(join(bundles, name), { recursive: true })));
     const outputDir = join(workDir, "out");
     const { context } = cdkJson.parse(JSON.parse(await readFile(join(projectDir, "cdk.json"), "utf8")));
-    await runApp(projectDir, outputDir, { ...context, bundles }, signal);
+    await runApp(projectDir, outputDir, { ...context, ...settings, bundles }, signal);
     const templates = (await readdir(outputDir)).filter((name) => name.endsWith(TEMPLATE_SUFFIX));
     const [template] = templates;
     if (template === undefined || templates.length > 1)
