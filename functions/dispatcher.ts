@@ -33,10 +33,8 @@ export function createHandler(env: NodeJS.ProcessEnv, overrides: Overrides = {})
     await engine.clock.probe();
     const start = engine.clock.now();
     const end = new AbortController();
-    const endIfTimeIsUp = () => {
-      if (context.getRemainingTimeInMillis() < STOP_BEFORE_END_MS) end.abort();
-    };
-    const watch = setInterval(endIfTimeIsUp, 250);
+    const leftMs = context.getRemainingTimeInMillis() - STOP_BEFORE_END_MS;
+    const watch = engine.host.sleep(Math.max(leftMs, 0), end.signal).then(() => end.abort());
     // Beside the work: until the store's time is known closely, firings come up to a second late, never early.
     const narrowing = engine.clock.narrow(end.signal);
     const counting = dispatcher === 0 ? gaugeOpenDeadLetters(engine, end.signal) : undefined;
@@ -46,10 +44,9 @@ export function createHandler(env: NodeJS.ProcessEnv, overrides: Overrides = {})
       const window = { dispatcher, of, soloUntil, until: plusMs(soloUntil, DISPATCHER.overlapMs) };
       return await dispatch(engine, window, end.signal);
     } finally {
-      clearInterval(watch);
       // Nothing of this invocation may go on in the next one.
       end.abort();
-      await Promise.all([narrowing, counting]);
+      await Promise.all([narrowing, counting, watch]);
       engine.metrics.flush();
     }
   };

@@ -23,6 +23,8 @@ export interface Overrides {
   readonly host?: Host;
   readonly logger?: Logger;
   readonly metrics?: FlushableMetrics;
+  /** The services themselves, where they are none that a client reaches. */
+  readonly services?: Services;
   /** Where the services are and with what keys, where the SDK's own environment does not say. */
   readonly clients?: {
     readonly region?: string;
@@ -33,6 +35,12 @@ export interface Overrides {
     readonly lambdaEndpoint?: string;
   };
 }
+
+/** What a function's engine has to do with, and the chance it draws. */
+export type Services = Pick<
+  DeployedEngine,
+  "occurrences" | "schedules" | "queue" | "bus" | "clock" | "random" | "newNonce" | "jobServices"
+>;
 
 /** A function's engine with all that its environment decides. */
 export interface DeployedEngine extends Engine {
@@ -59,6 +67,11 @@ export function createEngine(
     logger = createLogger(deployed, programName),
     metrics = createMetrics(deployed),
   } = overrides;
+  const services = overrides.services ?? awsServices(deployed, host, logger, overrides);
+  return { ...services, host, logger, metrics, settings: engineSettings(deployed), deployed };
+}
+
+function awsServices(deployed: Settings, host: Host, logger: Logger, overrides: Overrides): Services {
   const at = clientConfig(overrides);
   const dynamodb = createDynamoDbClient(at("dynamodbEndpoint"));
   const eventBus = (source: string) =>
@@ -81,13 +94,8 @@ export function createEngine(
     }),
     bus: eventBus(EVENT_SOURCE),
     clock,
-    host,
     random: Math.random,
-    logger,
-    metrics,
-    settings: engineSettings(deployed),
     newNonce: randomUUID,
-    deployed,
     jobServices: { eventBus, functions: createFunctionInvoker(() => loadLambda(at("lambdaEndpoint"))) },
   };
 }

@@ -1,4 +1,5 @@
-import { type Instant, later } from "../../core/instant.ts";
+import { type Instant, later, plusMs } from "../../core/instant.ts";
+import { LEASES } from "../../core/lease.ts";
 import { type DueRow, isHead, type Occurrence } from "../../core/occurrence.ts";
 import { FIRST_INSTANT_KEY, LAST_INSTANT_KEY } from "./chain.ts";
 import type { Engine } from "./engine.ts";
@@ -42,5 +43,9 @@ export async function findHeads(engine: Engine, scheduleId: string): Promise<Hea
 /** Whether a head is still to be looked at: at its instant, or again while it waits for its turn. */
 export const isFuture = (head: DueRow, now: Instant): boolean => head.dueAt !== undefined && head.dueAt > now;
 
-/** Whether a head's own instant is still to come. One that has fallen due is the dispatcher's, also while it waits for its turn. */
-export const isBeforeItsInstant = (head: DueRow, now: Instant): boolean => isFuture(head, now) && head.firstDueAt > now;
+/**
+ * Whether a head's own instant is still to come, also by a clock that is as far behind the store's as one may be. One that has
+ * fallen due is the dispatcher's, also while it waits for its turn.
+ */
+export const isBeforeItsInstant = (head: DueRow, now: Instant): boolean =>
+  isFuture(head, now) && head.firstDueAt > plusMs(now, LEASES.leaseMarginMs);

@@ -49,8 +49,8 @@ export function swarm(prng: Prng, until: number): FaultPlan & { readonly badDate
   };
 }
 
-/** From one exchange in a thousand to one in six. */
-const rate = (prng: Prng): number => 10 ** -(0.8 + prng.next() * 2.2);
+/** From one exchange in 400 to one in four. */
+const rate = (prng: Prng): number => 10 ** -(0.6 + prng.next() * 2);
 
 function faultOf(kind: (typeof KINDS)[number], prng: Prng): Fault {
   switch (kind) {

@@ -112,7 +112,10 @@ export const writesStayWithinBudget: InvariantOf = (world) => {
       if (fact.type === "write") writes.set(fact.key, (writes.get(fact.key) ?? 0) + 1);
       if (fact.type !== "job-started") return undefined;
       const { key } = fact.attempt;
-      renewals.set(key, (renewals.get(key) ?? 0) + Math.ceil((fact.row.timeoutSeconds * 1000) / LEASES.renewEveryMs));
+      renewals.set(
+        key,
+        (renewals.get(key) ?? 0) + Math.ceil(((world.row(key)?.timeoutSeconds ?? 0) * 1000) / LEASES.renewEveryMs),
+      );
       return undefined;
     },
     atEnd: () => {

@@ -35,8 +35,8 @@ export const jobsBeginWithinTheirLease: InvariantOf = (world) => ({
   name: "jobs begin within their lease",
   on: (fact) => {
     if (fact.type !== "job-started" || world.clocksAreWrong) return undefined;
-    const { leaseUntil } = fact.row;
-    return leaseUntil !== undefined && fact.at >= leaseUntil
+    const { leaseUntil } = fact;
+    return fact.at >= leaseUntil
       ? finding(fact.attempt.key, `attempt ${fact.attempt.token} began ${fact.at - leaseUntil} ms after its lease`)
       : undefined;
   },
@@ -46,8 +46,8 @@ export const jobsBeginWithinTheirLease: InvariantOf = (world) => ({
 export const nothingIsEarly: InvariantOf = () => ({
   name: "nothing is early",
   on: (fact) => {
-    if (fact.type === "job-started" && fact.at < fact.row.scheduledFor)
-      return finding(fact.attempt.key, `it started ${fact.row.scheduledFor - fact.at} ms before its instant`);
+    if (fact.type === "job-started" && fact.at < fact.scheduledFor)
+      return finding(fact.attempt.key, `it started ${fact.scheduledFor - fact.at} ms before its instant`);
     const change = moved(fact);
     if (change === undefined || !isClaim(change)) return undefined;
     const { key, old, at } = change;

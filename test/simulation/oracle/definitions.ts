@@ -10,7 +10,7 @@ export interface Reign {
   readonly to: number;
   /** Absent while there is no such schedule. */
   readonly item: ScheduleItem | undefined;
-  /** Reconciles that began after `from` and ended before `to`: only then is it certain that it was heard of. */
+  /** Whether its own record was processed before `to`: only then is it certain that it was heard of. */
   readonly reconciled: boolean;
 }
 
@@ -20,10 +20,9 @@ export class DefinitionHistory {
 
   /** Takes note of a fact, if it is of a schedule. */
   note(fact: Seen): void {
-    // One that met a newer definition than its record's knows of neither from when it counts.
-    if (fact.type === "reconciled" && fact.state !== "OUTDATED") {
+    if (fact.type === "reconciled") {
       const current = this.#reigns.get(fact.scheduleId)?.at(-1);
-      if (current && fact.startedAt >= current.from) current.reconciled = true;
+      if (current && fact.writtenAt >= current.from) current.reconciled = true;
     }
     if (fact.type !== "schedule") return;
     const reigns = this.#reigns.get(fact.scheduleId) ?? [];

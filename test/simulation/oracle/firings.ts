@@ -5,10 +5,10 @@
 
 const MINUTE_MS = 60_000;
 
-/** 02:30 local time, daily, on the days on which worlds begin: after the gap in spring, the first pass in autumn. */
+/** 02:30 local time, daily, while worlds last: after the gap in spring, the first pass in autumn. */
 const DAILY_AT_HALF_PAST_TWO: Readonly<Record<string, readonly string[]>> = {
-  "Europe/Berlin": ["2026-03-29T01:00:00Z", "2026-10-25T00:30:00Z"],
-  "America/New_York": ["2026-03-08T07:00:00Z"],
+  "Europe/Berlin": ["2026-03-29T01:00:00Z", "2026-06-11T00:30:00Z", "2026-10-25T00:30:00Z"],
+  "America/New_York": ["2026-03-08T07:00:00Z", "2026-03-29T06:30:00Z", "2026-10-25T06:30:00Z"],
 };
 
 /** The expression that {@link DAILY_AT_HALF_PAST_TWO} tells of. */

@@ -1,46 +1,56 @@
 import type { StoreClock } from "../../../lib/adapters/dynamodb/store-clock.ts";
-import type { Engine } from "../../../lib/app/engine/engine.ts";
-import type { EventBus, Host, Logger, Metrics } from "../../../lib/app/ports.ts";
+import type { Logger } from "../../../lib/app/ports.ts";
+import type { Overrides, Services } from "../../../lib/runtime/create-engine.ts";
+import type { FlushableMetrics } from "../../../lib/runtime/metrics.ts";
 import { busFor, queueFor } from "../ports/messaging.ts";
 import { occurrencesFor, schedulesFor } from "../ports/store.ts";
-import { clockOf, type HostClocks, hostOf, lazily } from "../world/host.ts";
-import type { Process } from "../world/process.ts";
+import type { Environment } from "../world/environment.ts";
+import { clockOf, hostOf } from "../world/host.ts";
 
-const METRICS: Metrics = { count: () => undefined, record: () => undefined, gauge: () => undefined };
+const METRICS: FlushableMetrics = {
+  count: () => undefined,
+  record: () => undefined,
+  gauge: () => undefined,
+  flush: () => undefined,
+};
 
-/** The production engine as one process has it, and the host it runs on. */
-export interface ProcessEngine extends Engine {
-  readonly host: Host;
-  readonly bus: EventBus;
-  readonly storeClock: StoreClock;
-}
+/** No simulated job invokes one. */
+const noFunction = () => Promise.reject(new Error("a simulated job must invoke no function"));
 
-/** Builds the engine of `process` on the world's services. `lazyUntilMs`: it may sleep through polls until then. */
-export function engineFor(process: Process, clocks: HostClocks, lazyUntilMs?: number): ProcessEngine {
-  const { world } = process;
-  const host = hostOf(process, clocks);
-  const logger = loggerFor(process);
-  const { clock: storeClock, track } = clockOf(process, host, logger);
-  const random = world.prng.fork();
+/** What stands in for AWS where the world's services do. */
+export type SimulatedServices = Required<Pick<Overrides, "host" | "logger" | "metrics">> & {
+  readonly services: Services;
+};
+
+/** The world's services as the invocations in `environment` meet them. `wrap`: puts something around its clock. */
+export function servicesFor(
+  environment: Environment,
+  wrap: (clock: StoreClock) => StoreClock = (clock) => clock,
+): SimulatedServices {
+  const { world } = environment;
+  const host = hostOf(environment);
+  const logger = loggerFor(environment);
+  const { clock, track } = clockOf(environment, host, logger);
   return {
-    occurrences: occurrencesFor(process, track),
-    schedules: schedulesFor(process, track),
-    queue: queueFor(process),
-    bus: busFor(process),
-    clock: lazyUntilMs === undefined ? storeClock : lazily(process, storeClock, lazyUntilMs),
-    storeClock,
     host,
-    random: random.next,
     logger,
     metrics: METRICS,
-    settings: world.settings,
-    newNonce: world.nonce,
+    services: {
+      occurrences: occurrencesFor(environment, track),
+      schedules: schedulesFor(environment, track),
+      queue: queueFor(environment),
+      bus: busFor(environment),
+      clock: wrap(clock),
+      random: world.prng.fork().next,
+      newNonce: world.nonce,
+      jobServices: { eventBus: () => busFor(environment), functions: { invoke: noFunction } },
+    },
   };
 }
 
 /** Lines at `warn` and above become facts: they tell a timeline's reader why. */
-function loggerFor(process: Process): Logger {
+function loggerFor(environment: Environment): Logger {
   const tell = (message: string, fields?: Readonly<Record<string, unknown>>) =>
-    process.world.tell({ type: "log", message, ...(fields && { fields }) }, process);
+    environment.world.tell({ type: "log", message, ...(fields && { fields }) }, environment.process);
   return { debug: () => undefined, info: () => undefined, warn: tell, error: tell };
 }

@@ -1,73 +1,145 @@
-import { announce, type RowChange } from "../../../lib/app/engine/announce.ts";
-import { dispatch } from "../../../lib/app/engine/dispatch.ts";
-import { reconcile, type Written } from "../../../lib/app/engine/reconcile.ts";
-import { runBatch } from "../../../lib/app/engine/run-batch.ts";
-import type { Delivery } from "../../../lib/app/engine/run-delivery.ts";
-import { sweep } from "../../../lib/app/engine/sweep.ts";
+import type { DynamoDBRecord, SQSRecord } from "aws-lambda";
+import { createHandler as dispatcher } from "../../../functions/dispatcher.ts";
+import { createHandler as notifier } from "../../../functions/notifier.ts";
+import { createHandler as reconciler } from "../../../functions/reconciler.ts";
 import { errorMessage } from "../../../lib/core/errors.ts";
-import { plusMs } from "../../../lib/core/instant.ts";
 import { DISPATCHER } from "../../../lib/core/timing.ts";
-import type { HostClocks } from "../world/host.ts";
-import type { Process } from "../world/process.ts";
-import { engineFor, type ProcessEngine } from "./engine.ts";
-import { executeIn, type FencedEffects } from "./jobs.ts";
+import { createConsumer, type LambdaContext } from "../../../lib/jobs/create-consumer.ts";
+import { environmentOf } from "../../../lib/runtime/env.ts";
+import { Environment } from "../world/environment.ts";
+import { type HostClocks, lazily } from "../world/host.ts";
+import type { Process, Role } from "../world/process.ts";
+import type { World } from "../world/world.ts";
+import { servicesFor } from "./engine.ts";
+import { type FencedEffects, jobsIn } from "./jobs.ts";
 
-/** What the dispatcher's handler leaves of its invocation for its last claims to be sent. */
-const STOP_BEFORE_END_MS = 5_000;
 /** A function that has come this far without an end is killed by its platform. */
 const OTHER_TIMEOUT_MS = 60_000;
+/** The share of invocations that find an environment but get a new one all the same. */
+const COLD_SHARE = 0.1;
 
-/** Runs `work` as one invocation of a function: what it throws fails the invocation, and past its timeout it is killed. */
-function invoke<T>(
-  process: Process,
-  timeoutMs: number,
-  work: () => Promise<T>,
-  settled: (result: { value: T } | "failed") => void,
-): void {
-  process.world.kernel.after(timeoutMs, () => process.kill("ran into its function's timeout"));
-  work().then(
-    (value) => {
-      settled({ value });
-      process.end();
-    },
-    (error: unknown) => {
-      process.world.tell({ type: "process", what: "failed", why: errorMessage(error) }, process);
-      settled("failed");
-      process.kill("its invocation failed");
+/** A Lambda handler, and how it is deployed. */
+interface Deployment<Event, Answer> {
+  readonly role: Role;
+  readonly timeoutMs: number;
+  /** A cold start, with the environment variables of the day. */
+  create(environment: Environment, env: NodeJS.ProcessEnv): Handler<Event, Answer>;
+}
+
+type Handler<Event, Answer> = (event: Event, context: LambdaContext) => Promise<Answer>;
+
+/** A handler where it was started. */
+interface Place<Event, Answer> {
+  readonly environment: Environment;
+  readonly handler: Handler<Event, Answer>;
+}
+
+/** A function of a deployment: its handler, which is production's, in environments that serve one invocation after the other. */
+export class SimulatedFunction<Event, Answer> {
+  readonly #world: World;
+  readonly #hosts: () => HostClocks;
+  readonly #deployment: Deployment<Event, Answer>;
+  #env: NodeJS.ProcessEnv;
+  #idle: Place<Event, Answer>[] = [];
+  #served = false;
+
+  constructor(world: World, hosts: () => HostClocks, deployment: Deployment<Event, Answer>) {
+    this.#world = world;
+    this.#hosts = hosts;
+    this.#deployment = deployment;
+    this.#env = environmentOf(world.settings);
+  }
+
+  /** From now on invocations begin with what the world's settings say; those under way go on with what they have. */
+  redeploy(): void {
+    this.#env = environmentOf(this.#world.settings);
+    this.#idle = [];
+    this.#served = false;
+  }
+
+  /** Whether an invocation has ended well since it was deployed. */
+  get served(): boolean {
+    return this.#served;
+  }
+
+  /**
+   * One invocation, for `event` or for what is made of its process. `answered` gets what it came to: what it throws fails it, past its timeout it is killed, and of a
+   * killed one nobody hears.
+   */
+  invoke(label: string, event: Event, answered: (answer: Answer | "failed") => void, timeoutMs?: number): Process {
+    const world = this.#world;
+    const { role, timeoutMs: limitMs } = this.#deployment;
+    const process = world.spawn(role, label);
+    const warm = world.prng.chance(1 - COLD_SHARE) ? this.#idle.pop() : undefined;
+    const place = warm ?? this.#coldStart();
+    const idle = this.#idle;
+    const endsAt = world.kernel.now + (timeoutMs ?? limitMs);
+    process.onEnd(world.kernel.at(endsAt, () => process.kill("ran into its function's timeout")));
+    place.environment.begin(process);
+    const context: LambdaContext = {
+      getRemainingTimeInMillis: () => endsAt - world.kernel.now,
+      awsRequestId: process.name,
+      logGroupName: role,
+      logStreamName: label,
+    };
+    place.handler(event, context).then(
+      (answer) => {
+        if (!process.alive) return;
+        answered(answer);
+        process.end();
+        this.#served ||= idle === this.#idle;
+        place.environment.rest();
+        idle.push(place);
+      },
+      (error: unknown) => {
+        if (!process.alive) return;
+        world.tell({ type: "process", what: "failed", why: errorMessage(error) }, process);
+        answered("failed");
+        process.kill("its invocation failed");
+      },
+    );
+    return process;
+  }
+
+  #coldStart(): Place<Event, Answer> {
+    const environment = new Environment(this.#world, this.#hosts());
+    return { environment, handler: this.#deployment.create(environment, this.#env) };
+  }
+}
+
+/** One dispatcher: `of` of them share the work. Each is started with its own tick. */
+export const dispatcherIn = (world: World, hosts: () => HostClocks) =>
+  new SimulatedFunction<unknown, unknown>(world, hosts, {
+    role: "dispatcher",
+    timeoutMs: DISPATCHER.timeoutSeconds * 1000,
+    create: (environment, env) =>
+      dispatcher(
+        env,
+        servicesFor(environment, (clock) => lazily(environment, clock)),
+      ),
+  });
+
+/** The Schedules stream's reader, and the sweep. */
+export const reconcilerIn = (world: World, hosts: () => HostClocks) =>
+  new SimulatedFunction<{ Records: DynamoDBRecord[] } | { sweep: true }, { batchItemFailures: Failures }>(
+    world,
+    hosts,
+    {
+      role: "reconciler",
+      timeoutMs: OTHER_TIMEOUT_MS,
+      create: (environment, env) => reconciler(env, servicesFor(environment)),
     },
   );
-}
 
-/** What a cold or warm start does before its use case: forgets the time, and asks for it. */
-async function begun(engine: ProcessEngine): Promise<ProcessEngine> {
-  engine.storeClock.thaw();
-  await engine.storeClock.probe();
-  return engine;
-}
+type Failures = readonly { readonly itemIdentifier: string }[];
 
-/** One invocation of dispatcher number `dispatcher` of `of`. */
-export function runDispatcher(process: Process, clocks: HostClocks, dispatcher: number, of: number): void {
-  const { kernel } = process.world;
-  const { minuteMs, overlapMs } = DISPATCHER;
-  const timeoutMs = DISPATCHER.timeoutSeconds * 1000;
-  const end = new AbortController();
-  process.after(timeoutMs - STOP_BEFORE_END_MS, () => end.abort());
-  invoke(
-    process,
-    timeoutMs,
-    async () => {
-      const engine = await begun(engineFor(process, clocks, kernel.now + minuteMs + overlapMs));
-      const start = engine.clock.now();
-      const window = { dispatcher, of, soloUntil: plusMs(start, minuteMs), until: plusMs(start, minuteMs + overlapMs) };
-      const narrowing = engine.storeClock.narrow(end.signal);
-      return dispatch(engine, window, end.signal).finally(async () => {
-        end.abort();
-        await narrowing;
-      });
-    },
-    () => undefined,
-  );
-}
+/** The Occurrences stream's reader. */
+export const notifierIn = (world: World, hosts: () => HostClocks) =>
+  new SimulatedFunction<{ Records: DynamoDBRecord[] }, { batchItemFailures: Failures }>(world, hosts, {
+    role: "notifier",
+    timeoutMs: OTHER_TIMEOUT_MS,
+    create: (environment, env) => notifier(env, servicesFor(environment)),
+  });
 
 /** What the consumer function's deployment decides. */
 export interface ConsumerLimits {
@@ -75,95 +147,18 @@ export interface ConsumerLimits {
   readonly concurrency: number;
 }
 
-/** One invocation of the consumer. `answered`: the ids that must come again, or that the invocation failed as a whole. */
-export function runConsumer(
-  process: Process,
-  clocks: HostClocks,
-  limits: ConsumerLimits,
-  effects: FencedEffects,
-  deliveries: readonly Delivery[],
-  answered: (handBack: readonly string[] | "failed") => void,
-): void {
-  const { kernel } = process.world;
-  const endsAt = kernel.now + limits.timeoutMs;
-  invoke(
-    process,
-    limits.timeoutMs,
-    async () => {
-      const engine = await begun(engineFor(process, clocks));
-      const runner = { engine, host: engine.host, execute: executeIn(process, engine, effects), logs: process.name };
-      return runBatch(runner, deliveries, {
-        remainingMs: () => endsAt - kernel.now,
+/** The consumer, which runs the simulated job. */
+export const consumerIn = (world: World, hosts: () => HostClocks, limits: ConsumerLimits, effects: FencedEffects) =>
+  new SimulatedFunction<{ Records: SQSRecord[] }, { batchItemFailures: Failures }>(world, hosts, {
+    role: "consumer",
+    timeoutMs: limits.timeoutMs,
+    create: (environment, env) => {
+      const services = servicesFor(environment);
+      return createConsumer(jobsIn(environment, services.host, effects), {
+        ...services,
+        env,
         concurrency: limits.concurrency,
+        exit: () => environment.process.kill("a deaf job is still running: its handler exits"),
       });
     },
-    // A handler whose job is deaf exits before it answers, and its platform fails the whole batch.
-    (result) => {
-      const exits = result !== "failed" && result.value.abandoned;
-      if (exits) process.kill("a deaf job is still running: its handler exits");
-      answered(result === "failed" || exits ? "failed" : result.value.handBack);
-    },
-  );
-}
-
-/** A record that calls for a reconcile: of the Schedules stream, with when and what was written, or of a row's change. */
-export interface ScheduleRecord {
-  readonly scheduleId: string;
-  readonly written?: Written;
-}
-
-/** One invocation of the reconciler for `records` of one key. `done`: whether all went well. */
-export function runReconciler(
-  process: Process,
-  clocks: HostClocks,
-  records: readonly ScheduleRecord[],
-  done: (well: boolean) => void,
-): void {
-  const { kernel } = process.world;
-  invoke(
-    process,
-    OTHER_TIMEOUT_MS,
-    async () => {
-      const engine = await begun(engineFor(process, clocks));
-      const newest = new Map(records.map((record) => [record.scheduleId, record]));
-      for (const { scheduleId, written } of newest.values()) {
-        const startedAt = kernel.now;
-        const { state } = await reconcile(engine, scheduleId, written);
-        // By a row's change alone nobody knows from when a definition counts: its own record is still to come.
-        if (written !== undefined) process.world.tell({ type: "reconciled", scheduleId, startedAt, state }, process);
-      }
-    },
-    (result) => done(result !== "failed"),
-  );
-}
-
-/** One invocation of the notifier. `done`: whether each change is out. */
-export function runNotifier(
-  process: Process,
-  clocks: HostClocks,
-  changes: readonly RowChange[],
-  done: (out: readonly boolean[]) => void,
-): void {
-  invoke(
-    process,
-    OTHER_TIMEOUT_MS,
-    async () => {
-      const engine = await begun(engineFor(process, clocks));
-      return announce(engine, engine.bus, changes);
-    },
-    (result) => done(result === "failed" ? changes.map(() => false) : result.value),
-  );
-}
-
-/** One sweep. */
-export function runSweep(process: Process, clocks: HostClocks): void {
-  invoke(
-    process,
-    10 * OTHER_TIMEOUT_MS,
-    async () => {
-      const engine = await begun(engineFor(process, clocks));
-      return sweep(engine, engine.bus, new AbortController().signal);
-    },
-    () => undefined,
-  );
-}
+  });

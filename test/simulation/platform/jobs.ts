@@ -1,12 +1,12 @@
 import * as z from "zod";
-import type { Execute } from "../../../lib/app/engine/run-occurrence.ts";
+import type { Host } from "../../../lib/app/ports.ts";
+import { instant } from "../../../lib/core/instant.ts";
 import { formatKey } from "../../../lib/core/occurrence.ts";
-import { executorOf } from "../../../lib/jobs/execute.ts";
 import { PermanentError, RetryableError } from "../../../lib/jobs/outcomes.ts";
 import type { JobContext } from "../../../lib/jobs/types.ts";
+import type { Environment } from "../world/environment.ts";
 import type { AttemptName } from "../world/facts.ts";
 import type { Process } from "../world/process.ts";
-import type { ProcessEngine } from "./engine.ts";
 
 /** The name of the one job; its payload says how it behaves. */
 export const JOB = "simulated";
@@ -40,36 +40,38 @@ export class FencedEffects {
   }
 }
 
-/** Executes jobs in `process` with production's executor, and tells of every beginning, effect and end. */
-export function executeIn(process: Process, engine: ProcessEngine, effects: FencedEffects): Execute {
-  const attempts = new Map<string, AttemptName>();
-  const jobs = {
-    [JOB]: {
-      schema: behaviour,
-      handler: (how: Behaviour, context: JobContext) => {
-        const name = attempts.get(attemptKey(context.occurrence.occurrenceId, context.fencingToken));
-        if (name === undefined) throw new Error("a job must run inside its attempt");
-        return behave(process, engine, effects, how, context, name);
-      },
+/** The jobs of a consumer in `environment`: the one job, which tells of its beginning, its effect and its end. */
+export const jobsIn = (environment: Environment, host: Host, effects: FencedEffects) => ({
+  [JOB]: {
+    schema: behaviour,
+    handler: async (how: Behaviour, context: JobContext) => {
+      // Whatever thaws in this environment later, a job is of the invocation that began it.
+      const { process } = environment;
+      const attempt = attemptIn(process, context);
+      const { signal, occurrence } = context;
+      const scheduledFor = instant(occurrence.scheduledFor.getTime());
+      const leaseUntil = instant(context.leaseUntil().getTime());
+      process.world.tell({ type: "job-started", attempt, scheduledFor, leaseUntil, signal }, process);
+      let outcome = "failed";
+      try {
+        const output = await behave(process, host, effects, how, context, attempt);
+        outcome = "succeeded";
+        return output;
+      } finally {
+        process.world.tell({ type: "job-ended", attempt, outcome }, process);
+      }
     },
-  };
-  const execute = executorOf(jobs, engine.logger);
-  return async (attempt) => {
-    const { row } = attempt;
-    const name = { key: formatKey(row), token: row.fencingToken, owner: row.owner ?? "" };
-    attempts.set(attemptKey(row.occurrenceId, row.fencingToken), name);
-    process.world.tell({ type: "job-started", attempt: name, row, signal: attempt.signal }, process);
-    const execution = await execute(attempt);
-    process.world.tell({ type: "job-ended", attempt: name, outcome: execution.kind }, process);
-    return execution;
-  };
-}
+  },
+});
 
-const attemptKey = (occurrenceId: string, token: number): string => `${occurrenceId}:${token}`;
+function attemptIn(process: Process, { occurrence, fencingToken }: JobContext): AttemptName {
+  const key = formatKey(occurrence);
+  return { key, token: fencingToken, owner: process.world.ownerOf(process, key, fencingToken) };
+}
 
 async function behave(
   process: Process,
-  { host }: ProcessEngine,
+  host: Host,
   effects: FencedEffects,
   how: Behaviour,
   context: JobContext,

@@ -1,11 +1,10 @@
-import type { RowChange } from "../../../lib/app/engine/announce.ts";
-import { instant } from "../../../lib/core/instant.ts";
-import { definitionVersion } from "../../../lib/core/schedule.ts";
 import { DISPATCHER } from "../../../lib/core/timing.ts";
+import type { Settings } from "../../../lib/runtime/env.ts";
 import { callsForReconcile } from "../../support/settling.ts";
 import { EXACT, type HostClocks } from "../world/host.ts";
 import type { World } from "../world/world.ts";
-import { runDispatcher, runNotifier, runReconciler, runSweep, type ScheduleRecord } from "./functions.ts";
+import { streamRecord } from "./events.ts";
+import { dispatcherIn, notifierIn, reconcilerIn } from "./functions.ts";
 import { FencedEffects } from "./jobs.ts";
 import { QueueSource, type QueueSourceOptions } from "./queue-source.ts";
 import { StreamSource, type StreamSourceOptions } from "./stream-source.ts";
@@ -24,6 +23,13 @@ export interface PlatformOptions {
   readonly sweepEveryMs: number;
 }
 
+/** A dispatcher that finds nothing due is worth starting this long before a row falls due: its cold start, its probes. */
+const START_AHEAD_MS = 5_000;
+/** What a dispatcher's handler leaves of its invocation. */
+const STOP_BEFORE_END_MS = 5_000;
+/** A sweep's function timeout. */
+const SWEEP_TIMEOUT_MS = 600_000;
+
 /** The functions of a deployment and the event sources that call them, in a world. */
 export class Platform {
   readonly effects = new FencedEffects();
@@ -31,9 +37,10 @@ export class Platform {
   #dispatchers: number;
   readonly #world: World;
   readonly #options: PlatformOptions;
-  readonly #schedules: StreamSource<ScheduleRecord>;
-  readonly #settling: StreamSource<ScheduleRecord>;
-  readonly #changes: StreamSource<RowChange>;
+  readonly #dispatcher: ReturnType<typeof dispatcherIn>;
+  readonly #reconciler: ReturnType<typeof reconcilerIn>;
+  readonly #notifier: ReturnType<typeof notifierIn>;
+  readonly #streams: readonly StreamSource[];
 
   constructor(world: World, options: PlatformOptions) {
     this.#world = world;
@@ -41,53 +48,55 @@ export class Platform {
     this.#dispatchers = options.dispatchers;
     const { hosts, streams } = options;
     this.queues = options.queues.map((queue) => new QueueSource(world, { ...queue, hosts }, this.effects));
-    const reconciled = () =>
-      new StreamSource<ScheduleRecord>(
-        world,
-        streams,
-        (records, done) => {
-          const process = world.spawn("reconciler", "reconciler");
-          const answer = once(done);
-          process.onEnd(() => answer(0));
-          runReconciler(process, hosts(), records, (well) => answer(well ? records.length : 0));
-        },
-        ({ scheduleId }) => world.tell({ type: "record-lost", scheduleId }, undefined),
-      );
-    this.#schedules = reconciled();
-    this.#settling = reconciled();
-    this.#changes = new StreamSource<RowChange>(
-      world,
-      streams,
-      (records, done) => {
-        const process = world.spawn("notifier", "notifier");
-        const answer = once(done);
-        process.onEnd(() => answer(0));
-        runNotifier(process, hosts(), records, (out) => answer(leading(out)));
-      },
-      ({ after }) => world.tell({ type: "record-lost", key: `${after.scheduleId}@${after.firing}` }, undefined),
-    );
-    world.store.scheduleChanges.subscribe(({ key, new: item, at }) => {
-      // The record's creation time has whole seconds, as the reconciler's handler reads it.
-      const writtenAt = instant(Math.floor(at / 1000) * 1000);
-      this.#schedules.push(key, {
-        scheduleId: key,
-        written: { at: writtenAt, version: item && definitionVersion(item) },
-      });
+    this.#dispatcher = dispatcherIn(world, hosts);
+    const reconciler = reconcilerIn(world, hosts);
+    this.#reconciler = reconciler;
+    const notifier = notifierIn(world, hosts);
+    this.#notifier = notifier;
+    const schedules = new StreamSource(world, streams, {
+      invoke: (Records, answered) => reconciler.invoke("reconciler", { Records }, answered),
+      processed: ({ key, at }, process) => world.tell({ type: "reconciled", scheduleId: key, writtenAt: at }, process),
+      lost: ({ key }) => world.tell({ type: "record-lost", scheduleId: key }, undefined),
     });
-    world.store.occurrenceChanges.subscribe(({ key, old, new: row }) => {
-      if (row && callsForReconcile(row)) this.#settling.push(key, { scheduleId: row.scheduleId });
-      if (row && isNews(old, row)) this.#changes.push(key, { after: row, ...(old && { before: old }) });
+    const occurrences = new StreamSource(world, streams, {
+      invoke: (Records, answered) => notifier.invoke("notifier", { Records }, answered),
+      processed: () => undefined,
+      lost: ({ key }) => world.tell({ type: "record-lost", key }, undefined),
+    });
+    const settling = new StreamSource(world, streams, {
+      invoke: (Records, answered) => reconciler.invoke("reconciler", { Records }, answered),
+      // By a row's change alone nobody knows from when a definition counts: its own record is still to come.
+      processed: () => undefined,
+      lost: ({ key }) => world.tell({ type: "record-lost", scheduleId: key.split("@")[0] ?? key }, undefined),
+    });
+    this.#streams = [schedules, occurrences, settling];
+    world.store.scheduleChanges.subscribe((change) =>
+      schedules.push({ ...change, record: () => streamRecord({ scheduleId: change.key }, change) }),
+    );
+    world.store.occurrenceChanges.subscribe((change) => {
+      const { old, new: row } = change;
+      if (row === undefined) return;
+      const { scheduleId, firing } = row;
+      const streamed = { ...change, record: () => streamRecord({ scheduleId, firing }, change) };
+      if (callsForReconcile(row)) settling.push(streamed);
+      if (isNews(old, row)) occurrences.push(streamed);
     });
   }
 
   /** Whether every record of both streams has been processed by all that read them. */
   get quiet(): boolean {
-    return this.#schedules.idle && this.#settling.idle && this.#changes.idle;
+    return this.#streams.every(({ idle }) => idle);
   }
 
-  /** How many dispatchers each tick starts from now on. */
-  set dispatchers(count: number) {
-    this.#dispatchers = count;
+  /** Deploys `settings` and as many dispatchers, one function after the other. */
+  redeploy(settings: Settings, dispatchers: number, lagMs: () => number): void {
+    const { kernel } = this.#world;
+    this.#world.settings = settings;
+    for (const deployed of [this.#dispatcher, this.#reconciler, this.#notifier, ...this.queues])
+      kernel.after(lagMs(), () => deployed.redeploy());
+    kernel.after(lagMs(), () => {
+      this.#dispatchers = dispatchers;
+    });
   }
 
   /** Switches the consumers off or on: messages wait meanwhile. */
@@ -103,18 +112,32 @@ export class Platform {
 
   /** Runs a sweep now. */
   sweep(): void {
-    runSweep(this.#world.spawn("sweeper", "sweeper"), this.#options.hosts());
+    this.#reconciler.invoke("sweeper", { sweep: true }, () => undefined, SWEEP_TIMEOUT_MS);
   }
 
   #minute(): void {
     const of = this.#dispatchers;
     for (let dispatcher = 0; dispatcher < of; dispatcher += 1)
-      for (const lateMs of this.#options.ticks())
-        this.#world.kernel.after(lateMs, () => {
-          const process = this.#world.spawn("dispatcher", `dispatcher-${dispatcher}`);
-          runDispatcher(process, this.#options.hosts(), dispatcher, of);
-        });
+      for (const lateMs of this.#options.ticks()) this.#world.kernel.after(lateMs, () => this.#tick(dispatcher, of));
     this.#world.kernel.after(DISPATCHER.minuteMs, () => this.#minute());
+  }
+
+  /**
+   * One tick. A dispatcher that would poll an index in which nothing falls due is not started before that changes, nor at all
+   * when its time is over by then: its polls would have found nothing. One of a new deployment makes its shards known first.
+   */
+  #tick(dispatcher: number, of: number): void {
+    const { kernel, index } = this.#world;
+    const startedAt = kernel.now;
+    const until = startedAt + DISPATCHER.minuteMs + DISPATCHER.overlapMs;
+    const start = () => {
+      if (kernel.now >= until) return;
+      // Once started it works no longer than if it had been there since its tick.
+      const leftMs = kernel.now === startedAt ? undefined : until + STOP_BEFORE_END_MS - kernel.now;
+      this.#dispatcher.invoke(`dispatcher-${dispatcher}`, { dispatcher, of }, () => undefined, leftMs);
+    };
+    if (this.#dispatcher.served) index.whenDue(START_AHEAD_MS, until, start);
+    else start();
   }
 
   #sweepRule(): void {
@@ -130,18 +153,3 @@ export const exactHosts = (): HostClocks => EXACT;
 const TERMINAL: ReadonlySet<string> = new Set(["SUCCEEDED", "FAILED", "DEAD_LETTERED", "SKIPPED", "CANCELLED"]);
 const isNews = (old: { status: string } | undefined, row: { status: string }): boolean =>
   TERMINAL.has(row.status) && !(old !== undefined && TERMINAL.has(old.status));
-
-const leading = (out: readonly boolean[]): number => {
-  const failed = out.indexOf(false);
-  return failed < 0 ? out.length : failed;
-};
-
-/** Only the first answer counts: an invocation that answered has also ended. */
-function once(done: (count: number) => void): (count: number) => void {
-  let answered = false;
-  return (count) => {
-    if (answered) return;
-    answered = true;
-    done(count);
-  };
-}

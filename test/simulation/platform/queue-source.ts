@@ -2,7 +2,8 @@ import type { ReceivedMessage } from "../../../lib/adapters/memory/fifo-queue.ts
 import { attemptOf } from "../ports/messaging.ts";
 import type { HostClocks } from "../world/host.ts";
 import type { World } from "../world/world.ts";
-import { type ConsumerLimits, runConsumer } from "./functions.ts";
+import { queueRecord } from "./events.ts";
+import { type ConsumerLimits, consumerIn } from "./functions.ts";
 import type { FencedEffects } from "./jobs.ts";
 
 /** How a queue feeds the consumer function. */
@@ -25,18 +26,23 @@ export interface QueueSourceOptions extends ConsumerLimits {
 export class QueueSource {
   readonly #world: World;
   readonly #options: QueueSourceOptions;
-  readonly #effects: FencedEffects;
+  readonly #consumer: ReturnType<typeof consumerIn>;
   #running = 0;
   #stopped = false;
 
   constructor(world: World, options: QueueSourceOptions, effects: FencedEffects) {
     this.#world = world;
     this.#options = options;
-    this.#effects = effects;
+    this.#consumer = consumerIn(world, options.hosts, options, effects);
     world.onNudge(() => this.#pollSoon());
     world.listen((fact) => {
       if (fact.type === "sent" && fact.queue === options.queue && !fact.swallowed) this.#pollSoon();
     });
+  }
+
+  /** Deploys the consumer anew. */
+  redeploy(): void {
+    this.#consumer.redeploy();
   }
 
   /** Stops or resumes polling: a backlog grows meanwhile. */
@@ -62,7 +68,16 @@ export class QueueSource {
   #invoke(messages: readonly ReceivedMessage[]): void {
     const world = this.#world;
     const { queue } = this.#options;
-    const process = world.spawn("consumer", `consumer-${queue}`);
+    const mishap = this.#options.mishaps();
+    const process = this.#consumer.invoke(`consumer-${queue}`, { Records: messages.map(queueRecord) }, (answer) => {
+      if (answer === "failed" || mishap === "acknowledgement-lost") return;
+      const handBack = new Set(answer.batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
+      for (const { messageId, receiptHandle, body } of messages) {
+        if (handBack.has(messageId) || world.queue.delete({ queue, receiptHandle }) === "stale") continue;
+        const attempt = attemptOf(body);
+        if (attempt) world.tell({ type: "acknowledged", ...attempt }, process);
+      }
+    });
     this.#running += 1;
     process.onEnd(() => {
       this.#running -= 1;
@@ -72,21 +87,10 @@ export class QueueSource {
       const attempt = attemptOf(body);
       if (attempt) world.tell({ type: "delivered", ...attempt, receiveCount }, process);
     }
-    const mishap = this.#options.mishaps();
-    if (mishap !== "none") world.tell({ type: "fault", kind: mishap, where: queue }, process);
-    if (mishap === "delivered-twice") {
-      for (const { receiptHandle } of messages) world.queue.changeVisibility({ queue, receiptHandle, visibilityMs: 0 });
-      this.#pollSoon();
-    }
-    const deliveries = messages.map(({ messageId, body }) => ({ id: messageId, body }));
-    runConsumer(process, this.#options.hosts(), this.#options, this.#effects, deliveries, (handBack) => {
-      if (handBack === "failed" || mishap === "acknowledgement-lost") return;
-      const done = messages.filter(({ messageId }) => !handBack.includes(messageId));
-      for (const message of done) {
-        if (world.queue.delete({ queue, receiptHandle: message.receiptHandle }) === "stale") continue;
-        const attempt = attemptOf(message.body);
-        if (attempt) world.tell({ type: "acknowledged", ...attempt }, process);
-      }
-    });
+    if (mishap === "none") return;
+    world.tell({ type: "fault", kind: mishap, where: queue }, process);
+    if (mishap !== "delivered-twice") return;
+    for (const { receiptHandle } of messages) world.queue.changeVisibility({ queue, receiptHandle, visibilityMs: 0 });
+    this.#pollSoon();
   }
 }

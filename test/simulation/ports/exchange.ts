@@ -9,8 +9,8 @@ export interface Exchange<Item, Answer> {
   readonly service: Service;
   readonly name: string;
   readonly items: readonly Item[];
-  /** Takes effect, synchronously, and tells the answer. */
-  effect(item: Item): Promise<Answer>;
+  /** Takes effect, synchronously and in the name of the process that sent it, and tells the answer. */
+  effect(item: Item, process: Process): Promise<Answer>;
   /** The service refused it: nothing took effect. */
   failed(item: Item): Answer;
   /** Nobody knows whether it took effect. */
@@ -106,7 +106,7 @@ async function carryOut<Item, Answer>(
   fault: Fault | undefined,
 ): Promise<Answer> {
   const { world } = process;
-  const act = () => world.as(process, () => effect(item));
+  const act = () => world.as(process, () => effect(item, process));
   switch (fate) {
     case "throttled":
       return failed(item);
@@ -145,7 +145,7 @@ export async function single<Answer>(
       service,
       name,
       items: [undefined],
-      effect: async () => ({ value: await effect() }),
+      effect: async (_, sender) => ({ value: await effect(sender) }),
       failed: () => ({ error: errors(`${name} was refused`) }),
       unknown: () => ({ error: errors(`${name} got no answer`) }),
       twice: (_, second) => second,
@@ -160,6 +160,6 @@ export async function single<Answer>(
 interface SingleExchange<Answer> {
   readonly service: Service;
   readonly name: string;
-  readonly effect: () => Promise<Answer>;
+  readonly effect: (process: Process) => Promise<Answer>;
   readonly errors: (message: string) => Error;
 }

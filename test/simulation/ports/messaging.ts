@@ -1,6 +1,7 @@
 import * as z from "zod";
 import type { Announcement, EventBus, MessageQueue, OutgoingMessage, SendVerdict } from "../../../lib/app/ports.ts";
 import { formatKey } from "../../../lib/core/occurrence.ts";
+import type { Environment } from "../world/environment.ts";
 import type { Process } from "../world/process.ts";
 import { exchange } from "./exchange.ts";
 
@@ -23,15 +24,15 @@ export function attemptOf(text: string): { readonly key: string; readonly token:
   return parsed.success ? { key: formatKey(parsed.data), token: parsed.data.fencingToken } : undefined;
 }
 
-/** The queues as `process` meets them. */
-export function queueFor(process: Process): MessageQueue {
+/** The queues as an invocation in `environment` meets them. */
+export function queueFor(environment: Environment): MessageQueue {
   return {
     send: (messages) =>
-      exchange<OutgoingMessage, SendVerdict>(process, {
+      exchange<OutgoingMessage, SendVerdict>(environment.process, {
         service: "queue",
         name: "send",
         items: messages,
-        effect: (message) => sendOne(process, message),
+        effect: sendOne,
         failed: () => ({ kind: "refused", error: REFUSED }),
         unknown: () => ({ kind: "unknown", error: NO_ANSWER }),
         twice: (_, second) => second,
@@ -39,7 +40,7 @@ export function queueFor(process: Process): MessageQueue {
   };
 }
 
-function sendOne(process: Process, message: OutgoingMessage): Promise<SendVerdict> {
+function sendOne(message: OutgoingMessage, process: Process): Promise<SendVerdict> {
   const { world } = process;
   const { queue, deduplicationId } = message;
   const lies = () => (world.hasQueue(queue) ? world.queue.peek(queue).length : 0);
@@ -51,20 +52,21 @@ function sendOne(process: Process, message: OutgoingMessage): Promise<SendVerdic
   return verdict.then(([answer]) => answer ?? { kind: "unknown", error: NO_ANSWER });
 }
 
-const detail = z.object({ occurrenceId: z.string(), fencingToken: z.number() });
+/** What an event says of its run; one of a schedule names none. */
+const detail = z.object({ occurrenceId: z.optional(z.string()), fencingToken: z.optional(z.number()) });
 
-/** The event bus as `process` meets it: what it takes is told as a fact. */
-export function busFor(process: Process): EventBus {
+/** The event bus as an invocation in `environment` meets it: what it takes is told as a fact. */
+export function busFor(environment: Environment): EventBus {
   type Answer = { kind: "accepted" } | { kind: "failed"; error: Error };
   const lost = (): Answer => ({ kind: "failed", error: BUS_FAILED });
   return {
     publish: (announcements) =>
-      exchange<Announcement, Answer>(process, {
+      exchange<Announcement, Answer>(environment.process, {
         service: "bus",
         name: "publish",
         items: announcements,
-        effect: async (announcement) => {
-          const { occurrenceId, fencingToken: token } = detail.parse(announcement.detail);
+        effect: async (announcement, process) => {
+          const { occurrenceId = "", fencingToken: token = 0 } = detail.parse(announcement.detail);
           process.world.tell({ type: "published", detailType: announcement.detailType, occurrenceId, token }, process);
           return { kind: "accepted" };
         },

@@ -14,6 +14,7 @@ import type {
   WriteVerdict,
 } from "../../../lib/app/ports.ts";
 import { formatKey, type Occurrence, type OccurrenceKey } from "../../../lib/core/occurrence.ts";
+import type { Environment } from "../world/environment.ts";
 import type { Process } from "../world/process.ts";
 import { exchange, single, type Track } from "./exchange.ts";
 
@@ -23,21 +24,21 @@ const errors = (message: string) => new StoreError(message);
 const failed = () => ({ kind: "failed", error: THROTTLED }) as const;
 const unknown = () => ({ kind: "unknown", error: NO_ANSWER }) as const;
 
-/** The Occurrences table as `process` meets it. */
-export function occurrencesFor(process: Process, track: Track): OccurrenceStore {
-  const { world } = process;
+/** The Occurrences table as an invocation in `environment` meets it. */
+export function occurrencesFor(environment: Environment, track: Track): OccurrenceStore {
+  const { world } = environment;
   const store = world.store.occurrences;
-  const once = <Answer>(name: string, effect: () => Promise<Answer>) =>
-    single(process, { service: "store", name, effect, errors }, track);
+  const once = <Answer>(name: string, effect: (process: Process) => Promise<Answer>) =>
+    single(environment.process, { service: "store", name, effect, errors }, track);
   return {
     insert: (rows) =>
       exchange<Occurrence, InsertVerdict>(
-        process,
+        environment.process,
         {
           service: "store",
           name: "insert",
           items: rows,
-          effect: async (row) => only(await world.as(process, () => store.insert([row]))),
+          effect: async (row) => only(await store.insert([row])),
           failed,
           unknown,
           // The second try meets what the first one inserted.
@@ -47,12 +48,12 @@ export function occurrencesFor(process: Process, track: Track): OccurrenceStore 
       ),
     write: (writes) =>
       exchange<OccurrenceWrite, WriteVerdict>(
-        process,
+        environment.process,
         {
           service: "store",
           name: "write",
           items: writes,
-          effect: (write) => writeOne(process, write),
+          effect: writeOne,
           failed,
           unknown,
           // Where the SDK tried more than once, a failed condition says nothing.
@@ -62,12 +63,12 @@ export function occurrencesFor(process: Process, track: Track): OccurrenceStore 
       ),
     remove: (removals) =>
       exchange<OccurrenceRemoval, RemovalVerdict>(
-        process,
+        environment.process,
         {
           service: "store",
           name: "remove",
           items: removals,
-          effect: async (removal) => only(await world.as(process, () => store.remove([removal]))),
+          effect: async (removal) => only(await store.remove([removal])),
           failed,
           unknown,
           twice: (_, second) => (second.kind === "refused" ? unknown() : second),
@@ -76,7 +77,7 @@ export function occurrencesFor(process: Process, track: Track): OccurrenceStore 
       ),
     read: (keys) =>
       exchange<OccurrenceKey, ReadVerdict<Occurrence>>(
-        process,
+        environment.process,
         {
           service: "store",
           name: "read",
@@ -90,7 +91,7 @@ export function occurrencesFor(process: Process, track: Track): OccurrenceStore 
       ),
     readGates: (scheduleIds) =>
       exchange<string, ReadVerdict<Gate>>(
-        process,
+        environment.process,
         {
           service: "store",
           name: "readGates",
@@ -104,12 +105,12 @@ export function occurrencesFor(process: Process, track: Track): OccurrenceStore 
       ),
     passGates: (passages) =>
       exchange<GatePassage, GateVerdict>(
-        process,
+        environment.process,
         {
           service: "store",
           name: "passGates",
           items: passages,
-          effect: async (passage) => only(await world.as(process, () => store.passGates([passage]))),
+          effect: async (passage) => only(await store.passGates([passage])),
           failed,
           unknown,
           twice: (_, second) => (second.kind === "refused" ? unknown() : second),
@@ -117,7 +118,7 @@ export function occurrencesFor(process: Process, track: Track): OccurrenceStore 
         track,
       ),
     due: (query) =>
-      once("due", async () => {
+      once("due", async (process) => {
         const found = world.index.due(query);
         const now = world.kernel.now;
         const rows = found.rows.filter(({ dueAt }) => dueAt !== undefined && dueAt <= now);
@@ -127,28 +128,28 @@ export function occurrencesFor(process: Process, track: Track): OccurrenceStore 
     history: (query) => once("history", () => store.history(query)),
     deadLetters: (query) => once("deadLetters", () => store.deadLetters(query)),
     countDeadLetters: (query) => once("countDeadLetters", () => store.countDeadLetters(query)),
-    removeHead: (head, asRead) => once("removeHead", () => world.as(process, () => store.removeHead(head, asRead))),
+    removeHead: (head, asRead) => once("removeHead", () => store.removeHead(head, asRead)),
     shardHighWater: (shards) => once("shardHighWater", () => store.shardHighWater(shards)),
     readSweepCursor: () => once("readSweepCursor", () => store.readSweepCursor()),
     writeSweepCursor: (cursor) => once("writeSweepCursor", () => store.writeSweepCursor(cursor)),
   };
 }
 
-/** The Schedules table as `process` meets it. */
-export function schedulesFor(process: Process, track: Track): ScheduleStore {
-  const { world } = process;
+/** The Schedules table as an invocation in `environment` meets it. */
+export function schedulesFor(environment: Environment, track: Track): ScheduleStore {
+  const { world } = environment;
   const store = world.store.schedules;
-  const once = <Answer>(name: string, effect: () => Promise<Answer>) =>
-    single(process, { service: "store", name, effect: () => world.as(process, effect), errors }, track);
+  const once = <Answer>(name: string, effect: (process: Process) => Promise<Answer>) =>
+    single(environment.process, { service: "store", name, effect, errors }, track);
   return {
     read: (scheduleIds) =>
       exchange<string, ReadVerdict<ScheduleItem>>(
-        process,
+        environment.process,
         {
           service: "store",
           name: "schedules.read",
           items: scheduleIds,
-          effect: async (scheduleId) => {
+          effect: async (scheduleId, process) => {
             world.tell({ type: "schedule-read", scheduleId }, process);
             return only(await store.read([scheduleId]));
           },
@@ -168,9 +169,9 @@ export function schedulesFor(process: Process, track: Track): ScheduleStore {
   };
 }
 
-async function writeOne(process: Process, write: OccurrenceWrite): Promise<WriteVerdict> {
+async function writeOne(write: OccurrenceWrite, process: Process): Promise<WriteVerdict> {
   const { world } = process;
-  const answer = world.as(process, () => world.store.occurrences.write([write]));
+  const answer = world.store.occurrences.write([write]);
   const { set } = write.change;
   const verdict = only(await answer);
   const status = set.status ?? Object.keys(set).join("+");

@@ -14,6 +14,15 @@ const TIMINGS: readonly ((prng: Prng, now: number) => Record<string, unknown>)[]
   (prng, now) => ({ at: new Date(Math.ceil(now / 1000) * 1000 + prng.whole(1, 30) * 60_000).toISOString() }),
 ];
 
+/** Timings of schedules that fire once in an hour or so. */
+const SPARSE_TIMINGS: typeof TIMINGS = [
+  (prng) => ({ rate: `${prng.pick([30, 60, 90, 180])} minutes` }),
+  (prng) => ({ rate: `${prng.pick([47, 113])} minutes` }),
+  (prng) => ({ cron: `${prng.pick([0, 7, 30, 59])} * * * *`, timezone: prng.pick(["UTC", "Europe/Berlin"]) }),
+  (prng) => ({ cron: HALF_PAST_TWO, timezone: prng.pick(["Europe/Berlin", "America/New_York"]) }),
+  (prng, now) => ({ at: new Date(Math.ceil(now / 1000) * 1000 + prng.whole(1, 300) * 60_000).toISOString() }),
+];
+
 function behaviourOf(prng: Prng): Behaviour {
   const base = { ms: prng.pick([50, 400, 2_000, 12_000, 45_000]), careful: prng.chance(0.3) };
   const sort = prng.next();
@@ -29,11 +38,14 @@ function behaviourOf(prng: Prng): Behaviour {
   return { ...base, ms: 90_000, deaf: true };
 }
 
+/** How much goes on in a world: something every minute, or something every hour. */
+export type Pace = "dense" | "sparse";
+
 /** A schedule at random, whose timing the oracle understands. */
-export function randomDefinition(prng: Prng, scheduleId: string, now: number): ScheduleItem {
+export function randomDefinition(prng: Prng, scheduleId: string, now: number, pace: Pace): ScheduleItem {
   return {
     scheduleId,
-    ...prng.pick(TIMINGS)(prng, now),
+    ...prng.pick(pace === "dense" ? TIMINGS : SPARSE_TIMINGS)(prng, now),
     job: JOB,
     queue: prng.chance(0.2) ? "plain" : "default",
     payload: behaviourOf(prng),

@@ -1,4 +1,3 @@
-import type { Engine } from "../../../lib/app/engine/engine.ts";
 import { discardDeadLetter, replayDeadLetter } from "../../../lib/app/manage/dead-letters.ts";
 import type { Manager } from "../../../lib/app/manage/manager.ts";
 import { cancelOccurrence } from "../../../lib/app/manage/occurrences.ts";
@@ -8,7 +7,8 @@ import type { ScheduleItem } from "../../../lib/app/ports.ts";
 import { DEAD_LETTER_QUEUE } from "../../../lib/app/ports.ts";
 import { errorMessage } from "../../../lib/core/errors.ts";
 import { formatKey, isHead, isTerminal, type Occurrence } from "../../../lib/core/occurrence.ts";
-import { engineFor } from "../platform/engine.ts";
+import { servicesFor } from "../platform/engine.ts";
+import { Environment } from "../world/environment.ts";
 import type { OperatorAction } from "../world/facts.ts";
 import { EXACT } from "../world/host.ts";
 import type { Prng } from "../world/prng.ts";
@@ -36,26 +36,19 @@ export function meddle(world: World, prng: Prng): void {
 
 async function carryOut(process: Process, { action, name, work }: Deed): Promise<void> {
   const { world } = process;
-  const engine = engineFor(process, EXACT);
+  const environment = new Environment(world, EXACT);
+  environment.begin(process);
+  const { services, logger, metrics } = servicesFor(environment);
   world.tell({ type: "operator", action, phase: "asked", name }, process);
   try {
-    await engine.storeClock.probe();
-    await work(managerOf(engine));
+    await services.clock.probe();
+    await work({ ...services, logger, metrics, settings: world.settings });
     world.tell({ type: "operator", action, phase: "done", name }, process);
   } catch (error) {
     world.tell({ type: "process", what: "failed", why: `${action} ${name}: ${errorMessage(error)}` }, process);
   }
   process.end();
 }
-
-const managerOf = (engine: Engine): Manager => ({
-  ...engine,
-  settings: {
-    historySeconds: engine.settings.historySeconds,
-    shards: engine.settings.shards,
-    queues: engine.settings.limits.queues,
-  },
-});
 
 type Choose = (world: World, prng: Prng) => Deed | undefined;
 
@@ -80,7 +73,7 @@ const DEEDS: readonly Choose[] = [
   (world, prng) => onSchedule(world, prng, "delete", ({ scheduleId }, { schedules }) => schedules.remove(scheduleId)),
   (world, prng) => {
     const scheduleId = `s${prng.whole(0, 3)}`;
-    const item = randomDefinition(prng, scheduleId, world.kernel.now);
+    const item = randomDefinition(prng, scheduleId, world.kernel.now, world.pace);
     return { action: "put", name: scheduleId, work: ({ schedules }) => schedules.put(item, "absent") };
   },
   (world, prng) => onRow(world, prng, "cancel", (row) => !isTerminal(row.status), cancelOccurrence),
@@ -98,7 +91,7 @@ const DEEDS: readonly Choose[] = [
 const isDead = ({ status }: Occurrence): boolean => status === "FAILED" || status === "DEAD_LETTERED";
 
 function redefined(world: World, prng: Prng, { scheduleId, payload }: ScheduleItem): ScheduleItem {
-  const item = randomDefinition(prng, scheduleId, world.kernel.now);
+  const item = randomDefinition(prng, scheduleId, world.kernel.now, world.pace);
   return prng.chance(0.5) ? { ...item, ...(payload !== undefined && { payload }) } : item;
 }
 

@@ -19,6 +19,9 @@ const STARTS = ["2026-06-10T08:59:30Z", "2026-03-29T00:20:00Z", "2026-10-25T00:2
 /** How long after the faults everything must have come right without a sweep. */
 const HEALING_MS = 6 * MINUTE_MS;
 
+/** How long a deployment stands at least before the next one. */
+const DEPLOYED_MS = 4 * MINUTE_MS;
+
 /** What one world came to. */
 export interface Outcome {
   readonly seed: number;
@@ -32,17 +35,28 @@ export interface Outcome {
   readonly faults: ReadonlyMap<string, number>;
 }
 
-/** Runs the world of `seed`: `minutes` of misfortune, then healing, then the judgement. */
+/** A sparse world lasts so many times longer than a dense one, and its people and accidents are as much rarer; */
+const SPARSE_FACTOR = 20;
+/** but no longer than this: the oracle knows each daily firing of one day only. */
+const WORLD_MAX_MS = 16 * 60 * MINUTE_MS;
+
+/**
+ * Runs the world of `seed`: `minutes` of misfortune (a sparse world, of which every second one is, has as much in
+ * {@link SPARSE_FACTOR} times the time), then healing, then the judgement.
+ */
 export async function runSeed(seed: number, minutes: number): Promise<Outcome> {
   const prng = new Prng(seed);
   const start = Date.parse(prng.pick(STARTS)) + prng.whole(0, 59_999);
-  const faultsEnd = start + minutes * MINUTE_MS;
+  const pace = prng.pick(["dense", "sparse"] as const);
+  const factor = pace === "dense" ? 1 : SPARSE_FACTOR;
+  const faultsEnd = start + Math.min(minutes * MINUTE_MS * factor, WORLD_MAX_MS);
   const calm = prng.chance(0.1);
   const slow = prng.pick([3, 20, 150]);
   const world = new World({
     seed: prng.whole(0, 2 ** 31),
     start,
     settings: settingsOf(prng.whole(1, 3)),
+    pace,
     plan: (own) => (calm ? NO_FAULTS : swarm(own, faultsEnd)),
     queues: { default: { maxReceiveCount: 20 }, plain: {} },
     latencyMs: (own) => own.whole(1, slow),
@@ -69,14 +83,15 @@ export async function runSeed(seed: number, minutes: number): Promise<Outcome> {
 function populate(world: World, prng: Prng): void {
   for (let number = 0; number < prng.whole(1, 6); number += 1)
     world.kernel.after(prng.whole(0, 120_000), () => {
-      world.store.putItem(randomDefinition(prng, `s${number}`, world.kernel.now));
+      world.store.putItem(randomDefinition(prng, `s${number}`, world.kernel.now, world.pace));
     });
 }
 
 /** All that goes on beside the faults at exchanges: people, accidents, deployments, a consumer that is switched off. */
 function disturb(world: World, platform: Platform, prng: Prng, until: number): void {
   const people = prng.fork();
-  const meddleEveryMs = prng.pick([0, 8_000, 30_000, 120_000]);
+  const factor = world.pace === "dense" ? 1 : SPARSE_FACTOR;
+  const meddleEveryMs = factor * prng.pick([0, 8_000, 30_000, 120_000]);
   const again = () => {
     if (world.kernel.now >= until) return;
     meddle(world, people);
@@ -84,12 +99,12 @@ function disturb(world: World, platform: Platform, prng: Prng, until: number): v
   };
   if (meddleEveryMs > 0) world.kernel.after(meddleEveryMs, again);
   const kinds = (["killed", "paused", "cut-off"] as const).filter(() => prng.chance(0.3));
-  strike(world, prng.fork(), { everyMs: prng.pick([20_000, 60_000, 200_000]), kinds }, until);
+  strike(world, prng.fork(), { everyMs: factor * prng.pick([20_000, 60_000, 200_000]), kinds }, until);
   const redeployments = prng.fork();
   if (redeployments.chance(0.3))
-    world.kernel.at(until - redeployments.whole(1, 10) * MINUTE_MS, () => {
-      world.settings = settingsOf(redeployments.whole(1, 3));
-      platform.dispatchers = redeployments.whole(1, 2);
+    world.kernel.at(Math.max(until - redeployments.whole(1, 10) * MINUTE_MS, world.kernel.now + DEPLOYED_MS), () => {
+      const lagMs = () => redeployments.whole(0, 40_000);
+      platform.redeploy(settingsOf(redeployments.whole(1, 3)), redeployments.whole(1, 2), lagMs);
     });
   if (prng.chance(0.1)) {
     platform.stopped = true;

@@ -1,13 +1,29 @@
-import type { EngineSettings } from "../../../lib/app/engine/engine.ts";
+import { DEFAULT_NUMBERS } from "../../../lib/core/timing.ts";
+import type { Settings } from "../../../lib/runtime/env.ts";
 
 /** The settings of a small deployment with `shards` shards and two queues, one of them read by nobody we know. */
-export const settingsOf = (shards: number): EngineSettings => ({
-  shards,
-  historySeconds: 30 * 86_400,
-  limits: {
-    queues: { default: { timeoutMaxSeconds: 290 }, plain: { timeoutMaxSeconds: 290 } },
-    historySeconds: 30 * 86_400,
+export const settingsOf = (shards: number): Settings => ({
+  deployment: "simulated",
+  schedulesTable: "Schedules",
+  occurrencesTable: "Occurrences",
+  queues: {
+    default: {
+      url: "default",
+      timeoutMaxSeconds: 290,
+      consumerTimeoutSeconds: 300,
+      visibilityTimeoutSeconds: 330,
+    },
+    plain: { url: "plain", timeoutMaxSeconds: 290, completion: "enqueued" },
   },
-  completedWhenEnqueued: new Set(["plain"]),
-  announce: { started: false, succeeded: false, retrying: false },
+  deadLetterQueueUrl: "dead-letters",
+  eventBusName: "bus",
+  shards,
+  dispatchers: 1,
+  historySeconds: DEFAULT_NUMBERS.historySeconds,
+  messageRetentionSeconds: DEFAULT_NUMBERS.messageRetentionSeconds,
+  maxReceiveCount: DEFAULT_NUMBERS.maxReceiveCount,
+  announce: [],
+  metricsBySchedule: false,
+  builtinJobs: { httpAllowedHosts: [], lambdaFunctions: [] },
+  logLevel: "INFO",
 });

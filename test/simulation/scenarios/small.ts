@@ -83,6 +83,7 @@ export async function playSmall(scenario: SmallScenario, planned: readonly Plann
     seed: 1,
     start: START,
     settings: settingsOf(1),
+    pace: "sparse",
     plan: () => plan,
     queues: { default: { maxReceiveCount: 20 }, plain: {} },
     latencyMs: () => 5,

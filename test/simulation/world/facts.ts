@@ -49,7 +49,8 @@ export type Fact =
   | {
       readonly type: "job-started";
       readonly attempt: AttemptName;
-      readonly row: Occurrence;
+      readonly scheduledFor: Instant;
+      readonly leaseUntil: Instant;
       readonly signal: AbortSignal;
     }
   | { readonly type: "job-ended"; readonly attempt: AttemptName; readonly outcome: string }
@@ -57,7 +58,8 @@ export type Fact =
   /** A conditional write of one row was carried out; `applied`: its guard held. */
   | { readonly type: "write"; readonly key: string; readonly status: string; readonly applied: boolean }
   | { readonly type: "published"; readonly detailType: string; readonly occurrenceId: string; readonly token: number }
-  | { readonly type: "reconciled"; readonly scheduleId: string; readonly startedAt: Instant; readonly state: string }
+  /** The record of what was written of a schedule at `writtenAt` has been processed. */
+  | { readonly type: "reconciled"; readonly scheduleId: string; readonly writtenAt: Instant }
   | { readonly type: "record-lost"; readonly scheduleId?: string; readonly key?: string }
   | {
       readonly type: "operator";

@@ -1,7 +1,8 @@
 import { createStoreClock, type StoreClock } from "../../../lib/adapters/dynamodb/store-clock.ts";
-import type { Clock, Host, Logger } from "../../../lib/app/ports.ts";
+import type { Host, Logger } from "../../../lib/app/ports.ts";
+import { DISPATCHER } from "../../../lib/core/timing.ts";
 import { single, type Track } from "../ports/exchange.ts";
-import type { Process } from "./process.ts";
+import type { Environment } from "./environment.ts";
 
 /** How far ahead a dispatcher looks: a row is worth waking for this long before it falls due. */
 const LOOK_AHEAD_MS = 1_000;
@@ -22,41 +23,44 @@ export interface HostClocks {
 /** A host that is right about everything. */
 export const EXACT: HostClocks = { skewMs: 0, rate: 1, countsFrozen: true };
 
-/** The host that `process` runs on. */
-export function hostOf(process: Process, clocks: HostClocks): Host {
-  const { kernel } = process.world;
+/** The host that the invocations of `environment` run on. */
+export function hostOf(environment: Environment): Host {
+  const { clocks, world } = environment;
   return {
     wallMs: () => {
       const { step, skewMs } = clocks;
-      const stepped = step !== undefined && kernel.now - process.startedAt >= step.afterMs ? step.byMs : 0;
-      return kernel.now + skewMs + stepped;
+      const stepped = step !== undefined && environment.ageMs >= step.afterMs ? step.byMs : 0;
+      return world.kernel.now + skewMs + stepped;
     },
     monotonicMs: () => {
-      const elapsedMs = kernel.now - process.startedAt - (clocks.countsFrozen ? 0 : process.frozenMs);
+      const elapsedMs = environment.ageMs - (clocks.countsFrozen ? 0 : environment.frozenMs);
       return 1_000_000 + elapsedMs * clocks.rate;
     },
     sleep: (ms, signal) =>
       new Promise((resolve) => {
         if (signal?.aborted) return resolve();
-        const wake = () => {
-          signal?.removeEventListener("abort", wake);
+        const callOff = environment.process.after(ms / clocks.rate, () => {
+          signal?.removeEventListener("abort", abort);
+          resolve();
+        });
+        const abort = () => {
+          callOff();
           resolve();
         };
-        signal?.addEventListener("abort", wake, { once: true });
-        process.after(ms / clocks.rate, wake);
+        signal?.addEventListener("abort", abort, { once: true });
       }),
   };
 }
 
-/** The store's clock as `process` reads it from its answers, and what feeds it. */
-export interface ProcessClock {
+/** The store's clock as an environment's invocations read it from their answers, and what feeds it. */
+export interface EnvironmentClock {
   readonly clock: StoreClock;
   readonly track: Track;
 }
 
 /** The production clock on a simulated host, fed by simulated `Date` headers. */
-export function clockOf(process: Process, host: Host, logger: Logger): ProcessClock {
-  const { world } = process;
+export function clockOf(environment: Environment, host: Host, logger: Logger): EnvironmentClock {
+  const { world } = environment;
   const observe: Track = () => {
     const sentMs = host.monotonicMs();
     return (effectAt) => sample(sentMs, effectAt);
@@ -73,53 +77,37 @@ export function clockOf(process: Process, host: Host, logger: Logger): ProcessCl
   const clock = createStoreClock({
     host,
     logger,
-    send: () => single(process, { service: "store", name: "probe", effect, errors }, observe),
+    send: () => single(environment.process, { service: "store", name: "probe", effect, errors }, observe),
   });
   return { clock, track: observe };
 }
 
 /**
  * A clock for a dispatcher that has nothing to do: it promises to resolve at or after an instant, so between polls it sleeps
- * on until a row is about to fall due, or `untilMs`. The polls in between would have found nothing.
+ * on until a row is about to fall due, or its window ends. The polls in between would have found nothing.
  */
-export function lazily(process: Process, clock: Clock, untilMs: number): Clock {
+export function lazily(environment: Environment, clock: StoreClock): StoreClock {
   return {
-    now: () => clock.now(),
+    ...clock,
     sleepUntil: async (at, signal) => {
       await clock.sleepUntil(at, signal);
-      if (!signal?.aborted) await untilWork(process, untilMs, signal);
+      if (!signal?.aborted) await untilWork(environment, signal);
     },
   };
 }
 
-function untilWork(process: Process, untilMs: number, signal: AbortSignal | undefined): Promise<void> {
-  const { kernel, index } = process.world;
+function untilWork({ process }: Environment, signal: AbortSignal | undefined): Promise<void> {
+  const { index } = process.world;
+  const untilMs = process.startedAt + DISPATCHER.minuteMs + DISPATCHER.overlapMs;
   return new Promise((resolve) => {
-    let armedAt = Number.POSITIVE_INFINITY;
+    let stop = () => {};
     const done = () => {
       stop();
       signal?.removeEventListener("abort", done);
       resolve();
     };
-    const arm = (at: number) => {
-      if (at >= armedAt) return;
-      armedAt = at;
-      kernel.at(at, () => {
-        if (armedAt !== at) return;
-        armedAt = Number.POSITIVE_INFINITY;
-        look();
-      });
-    };
-    const look = () => {
-      const dueAt = index.earliest ?? Number.POSITIVE_INFINITY;
-      const now: number = kernel.now;
-      if (!process.alive) stop();
-      else if (now >= untilMs || dueAt <= now + LOOK_AHEAD_MS) process.deliver(done);
-      else arm(Math.min(untilMs, dueAt - LOOK_AHEAD_MS));
-    };
-    const stop = index.subscribe((dueAt) => arm(Math.max(kernel.now, dueAt - LOOK_AHEAD_MS)));
-    process.onEnd(stop);
     signal?.addEventListener("abort", done, { once: true });
-    look();
+    process.onEnd(() => stop());
+    stop = index.whenDue(LOOK_AHEAD_MS, untilMs, () => process.deliver(done));
   });
 }

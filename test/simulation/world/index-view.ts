@@ -20,24 +20,52 @@ export class IndexView {
     world.store.occurrenceChanges.subscribe(({ key, new: row }) => this.#changed(key, row));
   }
 
-  /** When the next row falls due, as far as the index shows. */
-  get earliest(): Instant | undefined {
-    let earliest: Instant | undefined;
-    for (const { dueAt } of this.#rows.values())
-      if (dueAt !== undefined && (earliest === undefined || dueAt < earliest)) earliest = dueAt;
+  /** When the next row falls due, as far as the index shows; never where it shows none. */
+  get earliest(): number {
+    let earliest = Number.POSITIVE_INFINITY;
+    for (const { dueAt } of this.#rows.values()) if (dueAt !== undefined && dueAt < earliest) earliest = dueAt;
     return earliest;
   }
 
-  /** Calls `listener` with the due time of every row that enters the index or moves in it. */
-  subscribe(listener: (dueAt: Instant) => void): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
+  /**
+   * Calls `action` once: as soon as the index shows a row that falls due within `aheadMs`, or at `untilMs`. The answer calls
+   * that off.
+   */
+  whenDue(aheadMs: number, untilMs: number, action: () => void): () => void {
+    const { kernel } = this.#world;
+    let armedAt = Number.POSITIVE_INFINITY;
+    let over = false;
+    let callOff = () => {};
+    const stop = () => {
+      over = true;
+      callOff();
+      this.#listeners.delete(entered);
+    };
+    const arm = (at: number) => {
+      if (over || at >= armedAt) return;
+      armedAt = at;
+      callOff();
+      callOff = kernel.at(at, look);
+    };
+    const look = () => {
+      armedAt = Number.POSITIVE_INFINITY;
+      const wakeAt = Math.min(untilMs, this.earliest - aheadMs);
+      if (wakeAt > kernel.now) arm(wakeAt);
+      else {
+        stop();
+        action();
+      }
+    };
+    const entered = (dueAt: Instant) => arm(Math.max(kernel.now, dueAt - aheadMs));
+    this.#listeners.add(entered);
+    look();
+    return stop;
   }
 
   due({ shard, until, ...query }: Parameters<OccurrenceStore["due"]>[0]): Page<DueRow> {
-    const rows = [...this.#rows.values()].filter(
-      (row) => row.shard === shard && row.dueAt !== undefined && row.dueAt <= until,
-    );
+    const rows: DueRow[] = [];
+    for (const row of this.#rows.values())
+      if (row.shard === shard && row.dueAt !== undefined && row.dueAt <= until) rows.push(row);
     return page(rows, (row) => [row.dueAt ?? 0, formatKey(row)], query);
   }
 

@@ -3,7 +3,8 @@ import { type Instant, instant } from "../../../lib/core/instant.ts";
 interface Entry {
   readonly at: number;
   readonly sequence: number;
-  readonly action: () => void;
+  /** Absent once it was called off. */
+  action: (() => void) | undefined;
 }
 
 /** How many events may pass before the host's own event loop gets a turn. */
@@ -33,14 +34,18 @@ export class Kernel {
     return this.#handled;
   }
 
-  /** Carries out `action` at `at`, or now if that has passed. */
-  at(at: number, action: () => void): void {
+  /** Carries out `action` at `at`, or now if that has passed. The answer calls it off. */
+  at(at: number, action: () => void): () => void {
     this.#sequence += 1;
-    push(this.#heap, { at: Math.max(Math.ceil(at), this.#now), sequence: this.#sequence, action });
+    const entry: Entry = { at: Math.max(Math.ceil(at), this.#now), sequence: this.#sequence, action };
+    push(this.#heap, entry);
+    return () => {
+      entry.action = undefined;
+    };
   }
 
-  after(ms: number, action: () => void): void {
-    this.at(this.#now + ms, action);
+  after(ms: number, action: () => void): () => void {
+    return this.at(this.#now + ms, action);
   }
 
   /** Carries out everything up to `until`, or until `stop` says so between two actions. */
@@ -53,6 +58,7 @@ export class Kernel {
         return;
       }
       pop(this.#heap);
+      if (next.action === undefined) continue;
       this.#now = next.at;
       this.#handled += 1;
       next.action();

@@ -3,7 +3,7 @@ import type { Service } from "../faults/plan.ts";
 import type { World } from "./world.ts";
 
 /** What a process is there for. */
-export type Role = "dispatcher" | "consumer" | "reconciler" | "notifier" | "sweeper" | "operator";
+export type Role = "dispatcher" | "consumer" | "reconciler" | "notifier" | "operator";
 
 /**
  * One invocation of a function, or one tool at work. All that reaches it (answers, timers) goes through {@link deliver}: a
@@ -58,9 +58,9 @@ export class Process {
     else action();
   }
 
-  /** Calls `action` after `ms` of true time, if it is still there then. */
-  after(ms: number, action: () => void): void {
-    this.world.kernel.after(ms, () => this.deliver(action));
+  /** Calls `action` after `ms` of true time, if it is still there then. The answer calls that off. */
+  after(ms: number, action: () => void): () => void {
+    return this.world.kernel.after(ms, () => this.deliver(action));
   }
 
   /** Calls `action` when it ends or is killed. */

@@ -1,9 +1,9 @@
 import { createMemoryQueue, type MemoryQueue } from "../../../lib/adapters/memory/queue.ts";
 import { createMemoryStore, type MemoryStore } from "../../../lib/adapters/memory/store.ts";
-import type { EngineSettings } from "../../../lib/app/engine/engine.ts";
 import { DEAD_LETTER_QUEUE } from "../../../lib/app/ports.ts";
 import type { Instant } from "../../../lib/core/instant.ts";
 import { isTerminal, type Occurrence } from "../../../lib/core/occurrence.ts";
+import type { Settings } from "../../../lib/runtime/env.ts";
 import type { FaultPlan } from "../faults/plan.ts";
 import { type Finding, type Invariant, isHeadRow, mayWaitForEver, type Violation } from "../invariants/invariant.ts";
 import type { Fact, Seen } from "./facts.ts";
@@ -17,7 +17,9 @@ import { TraceHash } from "./trace-hash.ts";
 export interface WorldOptions {
   readonly seed: number;
   readonly start: number;
-  readonly settings: EngineSettings;
+  readonly settings: Settings;
+  /** How often its schedules fire. */
+  readonly pace: "dense" | "sparse";
   readonly plan: (prng: Prng) => FaultPlan;
   readonly queues: Parameters<typeof createMemoryQueue>[0]["queues"];
   /** How long one way to a service and back takes, in milliseconds. */
@@ -34,7 +36,9 @@ export interface Tally {
 export class World {
   readonly kernel: Kernel;
   readonly prng: Prng;
-  settings: EngineSettings;
+  /** What is deployed: environments keep what stood at their cold start. */
+  settings: Settings;
+  readonly pace: "dense" | "sparse";
   readonly plan: FaultPlan;
   readonly store: MemoryStore;
   readonly queue: MemoryQueue;
@@ -54,6 +58,7 @@ export class World {
   dueBefore: Instant | undefined;
   violation: Violation | undefined;
   readonly #rows = new Map<string, Occurrence>();
+  readonly #owners = new Map<string, string>();
   readonly #queues: ReadonlySet<string>;
   #writer: Process | undefined;
   #processes = 0;
@@ -66,6 +71,7 @@ export class World {
     this.kernel = new Kernel(options.start);
     this.prng = new Prng(options.seed);
     this.settings = options.settings;
+    this.pace = options.pace;
     this.plan = options.plan(this.prng.fork());
     const latencies = this.prng.fork();
     this.latencyMs = () => options.latencyMs(latencies);
@@ -76,6 +82,8 @@ export class World {
     this.store.occurrenceChanges.subscribe(({ key, old, new: row }) => {
       if (row) this.#rows.set(key, row);
       else this.#rows.delete(key);
+      if (old?.status === "DISPATCHED" && row?.status === "RUNNING" && this.#writer)
+        this.#owners.set(`${this.#writer.name} ${key}:${row.fencingToken}`, row.owner ?? "");
       this.tell({ type: "row", key, ...(old && { old }), ...(row && { new: row }) }, this.#writer);
     });
     this.store.scheduleChanges.subscribe(({ key, old, new: item }) =>
@@ -152,6 +160,11 @@ export class World {
   judge(when: "afterHealing" | "atEnd"): void {
     for (const invariant of this.#invariants)
       for (const found of invariant[when]?.(this) ?? []) this.#violate(invariant.name, found);
+  }
+
+  /** By what name `process` started that attempt; none if it did not. */
+  ownerOf(process: Process, key: string, token: number): string {
+    return this.#owners.get(`${process.name} ${key}:${token}`) ?? "";
   }
 
   /** The row of that key as it stands. */
