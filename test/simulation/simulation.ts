@@ -3,7 +3,10 @@ import { type Outcome, runSeed } from "./scenarios/random.ts";
 import {
   BAD_NEIGHBOUR,
   BORN_AGAIN,
+  CROWDED,
+  MISSED,
   playSmall,
+  SEEN_LATE,
   SMALL_SCENARIOS,
   type SmallOutcome,
   type SmallScenario,
@@ -21,7 +24,7 @@ export interface Simulation {
 
 export const simulation: Simulation = {
   smallScenarios: SMALL_SCENARIOS,
-  calmScenarios: [BAD_NEIGHBOUR, BORN_AGAIN],
+  calmScenarios: [BAD_NEIGHBOUR, BORN_AGAIN, ...CROWDED, SEEN_LATE, MISSED],
   play: (scenario) => playSmall(scenario, []),
   runSeed,
   exhaust,

@@ -15,6 +15,7 @@ import {
   revivalsAreAskedFor,
   startsMatchTheirMessages,
 } from "./messages.ts";
+import { runsTakeTurns } from "./overlap.ts";
 import {
   effectsAreFenced,
   jobsBeginWithinTheirLease,
@@ -22,7 +23,13 @@ import {
   staleReportsChangeNothing,
   startsHaveCauses,
 } from "./runs.ts";
-import { cancelsHold, chainsGoOn, headsFireByTheirDefinition, noInstantIsAbsent } from "./schedules.ts";
+import {
+  cancelsHold,
+  chainsGoOn,
+  headsFireByTheirDefinition,
+  misfiresAreRecordedFirst,
+  noInstantIsAbsent,
+} from "./schedules.ts";
 import { attemptsAreCounted, finishedStays, tokensGrowByOne } from "./tokens.ts";
 
 /** Everything that must hold, whatever goes wrong. */
@@ -33,6 +40,7 @@ export const INVARIANTS: readonly InvariantOf[] = [
   liveLeasesAreRespected,
   leasesAreLostForACause,
   oneAttemptActs,
+  runsTakeTurns,
   startsHaveCauses,
   jobsBeginWithinTheirLease,
   nothingIsEarly,
@@ -47,6 +55,7 @@ export const INVARIANTS: readonly InvariantOf[] = [
   revivalsAreAskedFor,
   headsAreTheDispatchers,
   headsFireByTheirDefinition,
+  misfiresAreRecordedFirst,
   noInstantIsAbsent,
   chainsGoOn,
   cancelsHold,

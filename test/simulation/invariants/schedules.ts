@@ -42,6 +42,18 @@ function skippedFor({ key, old, new: row }: Moved, reigns: readonly Reign[]): Fi
     : finding(key, `it was skipped (${row.skipReason}), and every definition in force since its instant fires it`);
 }
 
+/** A firing is passed over as missed only by a decision that its row has carried since before: every later pass follows that one. */
+export const misfiresAreRecordedFirst: InvariantOf = () => ({
+  name: "misfires are recorded first",
+  on: (fact) => {
+    const change = moved(fact);
+    if (change?.new.status !== "SKIPPED" || change.new.skipReason !== "misfire" || change.old.misfire) return undefined;
+    return change.old.status === "SKIPPED"
+      ? undefined
+      : finding(change.key, "it was passed over, and no decision said so");
+  },
+});
+
 /** Every instant that the definition in force at that instant fires is run or recorded: by a row, or by a misfire's range. */
 export const noInstantIsAbsent: InvariantOf = () => {
   const history = new DefinitionHistory();

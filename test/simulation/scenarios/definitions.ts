@@ -47,7 +47,7 @@ export function randomDefinition(prng: Prng, scheduleId: string, now: number, pa
     scheduleId,
     ...prng.pick(pace === "dense" ? TIMINGS : SPARSE_TIMINGS)(prng, now),
     job: JOB,
-    queue: prng.chance(0.2) ? "plain" : "default",
+    queue: prng.chance(0.2) ? "plain" : prng.chance(0.05) ? "gone" : "default",
     payload: behaviourOf(prng),
     retry: {
       maxAttempts: prng.whole(1, 5),

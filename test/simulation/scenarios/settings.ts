@@ -1,7 +1,7 @@
 import { DEFAULT_NUMBERS } from "../../../lib/core/timing.ts";
 import type { Settings } from "../../../lib/runtime/env.ts";
 
-/** The settings of a small deployment with `shards` shards and two queues, one of them read by nobody we know. */
+/** The settings of a small deployment with `shards` shards and three queues: one of them read by nobody we know, one that SQS does not have. */
 export const settingsOf = (shards: number): Settings => ({
   deployment: "simulated",
   schedulesTable: "Schedules",
@@ -14,6 +14,7 @@ export const settingsOf = (shards: number): Settings => ({
       visibilityTimeoutSeconds: 330,
     },
     plain: { url: "plain", timeoutMaxSeconds: 290, completion: "enqueued" },
+    gone: { url: "gone", timeoutMaxSeconds: 290 },
   },
   deadLetterQueueUrl: "dead-letters",
   eventBusName: "bus",

@@ -25,10 +25,16 @@ export interface SmallScenario {
   readonly queue?: string;
   /** A second schedule's job, whose run comes at the same instant and in the same batch. */
   readonly neighbour?: Behaviour;
+  /** What its schedule says beside that, or instead. */
+  readonly definition?: Readonly<Record<string, unknown>>;
   /** Whether the schedule is deleted and put again before its instant. */
   readonly bornAgain?: boolean;
   /** Whose exchanges a search for pairs of faults begins with, where the rest goes as in another scenario: everybody's by default. */
   readonly firstFaultsOf?: readonly Role[];
+  /** For how long no tick comes at the beginning. */
+  readonly silentMs?: number;
+  /** How late every change of the table shows in its index. */
+  readonly indexLagMs?: number;
   /** Exchanges that get no answer and take no effect, beside the planned faults. */
   readonly isLost?: (point: Point) => boolean;
 }
@@ -54,6 +60,33 @@ export const BAD_NEIGHBOUR: SmallScenario = {
 /** A schedule that is deleted and put again: it finds its instants free. */
 export const BORN_AGAIN: SmallScenario = { name: "a schedule put again", behaviour: { ms: 500 }, bornAgain: true };
 
+/** Firings that come faster than runs end, and must not overlap. */
+export const CROWDED: readonly SmallScenario[] = (["wait", "replace", "skip"] as const).map((overlap) => ({
+  name: `runs that ${overlap}`,
+  behaviour: { ms: 45_000 },
+  definition: { rate: "20 seconds", overlap },
+}));
+
+/**
+ * A run that waits for another's end, which nobody tells it of: the index still shows it as due when its turn would be, and it is not
+ * to be taken before its own look.
+ */
+export const SEEN_LATE: SmallScenario = {
+  name: "a run that waits, in an index that is late",
+  behaviour: { ms: 22_000 },
+  definition: { rate: "20 seconds", overlap: "wait" },
+  indexLagMs: 5_000,
+  isLost: ({ role, name }) => role === "consumer" && name === "history",
+};
+
+/** Firings that nobody takes for three minutes: one run stands for them all. */
+export const MISSED: SmallScenario = {
+  name: "firings that were missed",
+  behaviour: { ms: 500 },
+  definition: { rate: "20 seconds", misfire: { policy: "coalesce", graceSeconds: 0 } },
+  silentMs: 180_000,
+};
+
 /** A fault at one exchange. */
 export interface Planned {
   readonly index: number;
@@ -74,6 +107,7 @@ export async function playSmall(scenario: SmallScenario, planned: readonly Plann
   const faults = new Map(planned.map(({ index, fault }) => [index, fault]));
   const plan: FaultPlan = {
     ...NO_FAULTS,
+    indexLagMs: () => scenario.indexLagMs ?? 0,
     exchange: (point) => {
       points.push(point);
       return faults.get(point.index) ?? (scenario.isLost?.(point) ? { kind: "request-lost" } : undefined);
@@ -91,7 +125,7 @@ export async function playSmall(scenario: SmallScenario, planned: readonly Plann
   for (const invariant of INVARIANTS) world.watch(invariant(world));
   const platform = new Platform(world, {
     dispatchers: 1,
-    ticks: () => [0],
+    ticks: () => (world.kernel.now < START + (scenario.silentMs ?? 0) ? [] : [0]),
     hosts: exactHosts,
     queues: [
       {
@@ -108,7 +142,7 @@ export async function playSmall(scenario: SmallScenario, planned: readonly Plann
     streams: { batchSize: 10, lagMs: () => 400, retryMs: 2_000, triesMax: 50, repeats: () => false },
     sweepEveryMs: HEALED_WITHIN_MS * 10,
   });
-  world.store.putItem(definitionOf("small", scenario.behaviour, scenario.queue));
+  world.store.putItem({ ...definitionOf("small", scenario.behaviour, scenario.queue), ...scenario.definition });
   if (scenario.neighbour) world.store.putItem(definitionOf("neighbour", scenario.neighbour));
   if (scenario.bornAgain) deleteAndPutAgain(world, scenario);
   platform.start();

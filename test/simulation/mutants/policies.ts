@@ -1,0 +1,33 @@
+import type { Mutant } from "./mutant.ts";
+
+const VISIT = "lib/core/visit.ts";
+
+/** Bugs planted into how runs of one schedule take turns and how missed firings are dealt with. */
+export const POLICY_MUTANTS: readonly Mutant[] = [
+  {
+    name: "a gate that opens before a cancelled run's lease has ended",
+    file: "lib/core/overlap.ts",
+    find: "|| leaseOf(holder, now) <= now);",
+    replace: "|| leaseOf(holder, now) > 0);",
+    also: [
+      {
+        file: "lib/core/overlap.ts",
+        find: "const until = wasAtWork(holder) ? leaseOf(holder, now) : now;",
+        replace: "const until = now;",
+      },
+    ],
+  },
+  {
+    name: "a run that waits for nobody's end",
+    file: "lib/core/overlap.ts",
+    find: 'if (policy === "allow" || holder === undefined ||',
+    replace: 'if (policy !== "skip" || holder === undefined ||',
+  },
+  {
+    name: "coalesce decided without recording it first",
+    file: VISIT,
+    find: 'return { kind: "decide", misfire: decideMisfire(schedule.timing, row, policy, now, upTo) };',
+    replace:
+      "return { ...followMisfire(row, decideMisfire(schedule.timing, row, policy, now, upTo), schedule, anchor), ...refresh };",
+  },
+];
