@@ -10,17 +10,16 @@ export type GuardedAttribute =
   | "attempts"
   | "scheduleVersion"
   | "kind"
-  | "announcedAt";
+  | "deadLetteredAt";
 
 /**
- * One condition on one attribute. A clause on an attribute that the row lacks is false, whatever it compares
- * (as in DynamoDB), except `missing`.
+ * One condition on one attribute. A clause on an attribute that the row lacks is false, whatever it compares (as in
+ * DynamoDB).
  */
 export type Clause =
   | { readonly attribute: GuardedAttribute; readonly op: "="; readonly value: string | number }
   | { readonly attribute: GuardedAttribute; readonly op: "<" | "<="; readonly value: number }
-  | { readonly attribute: GuardedAttribute; readonly op: "in"; readonly values: readonly string[] }
-  | { readonly attribute: GuardedAttribute; readonly op: "missing" };
+  | { readonly attribute: GuardedAttribute; readonly op: "in"; readonly values: readonly string[] };
 
 /**
  * A condition as data: every clause must hold on the stored row at the moment of the write. DynamoDB renders it into a
@@ -68,6 +67,13 @@ export const versionIs = (scheduleVersion: string): Clause => ({
   value: scheduleVersion,
 });
 
+/** It is the dead letter that was seen, and still open: neither replayed nor discarded. */
+export const deadLetteredAtIs = (deadLetteredAt: number): Clause => ({
+  attribute: "deadLetteredAt",
+  op: "=",
+  value: deadLetteredAt,
+});
+
 /** Evaluates `guard` on a row, `undefined` for a row that does not exist: what DynamoDB does with the rendered condition. */
 export function guardHolds(
   guard: Guard,
@@ -77,7 +83,6 @@ export function guardHolds(
 }
 
 function clauseHolds(clause: Clause, actual: string | number | undefined): boolean {
-  if (clause.op === "missing") return actual === undefined;
   switch (clause.op) {
     case "=":
       return actual === clause.value;

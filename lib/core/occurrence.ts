@@ -151,7 +151,7 @@ export interface Occurrence extends DueRow, Omit<ScheduleSnapshot, "retry" | "qu
   readonly cancelReason?: CancelReason;
   /**
    * Its schedule is to be reconciled once it is claimed, and once it is over: no firing follows it, or the schedule wants to be
-   * gone after its completion.
+   * gone after its completion, or somebody cancelled it.
    */
   readonly settles?: boolean;
   readonly deadLetterReason?: DeadLetterReason;

@@ -1,5 +1,6 @@
 import {
   attemptsBelow,
+  deadLetteredAtIs,
   dueAtIs,
   type Guard,
   leaseUntilAtMost,
@@ -93,7 +94,8 @@ export type OccurrenceEvent =
   /** Not its turn yet: look again at `dueAt`. */
   | { readonly type: "defer"; readonly dueAt: Instant }
   | { readonly type: "cancel"; readonly reason: CancelReason }
-  | { readonly type: "replay" }
+  /** A dead letter is wanted once more. `diedAt`: only while it is open, as it was seen to be. */
+  | { readonly type: "replay"; readonly diedAt?: Instant }
   /** A firing that was passed over is wanted after all. `refresh`: as the definition that stands now says. */
   | { readonly type: "backfill"; readonly refresh?: ScheduleSnapshot }
   /** An operator needs a dead letter no longer. */
@@ -222,11 +224,22 @@ export function transition(
       if (isHandedOver(row)) return { kind: "refused", reason: HANDED_OVER };
       // `leaseUntil` stays: whoever still runs may do so until then, and a gate must not open before.
       return write(sameHolder(row), {
-        ...finished("CANCELLED", now, settings, { cancelReason: event.reason }),
+        ...finished("CANCELLED", now, settings, {
+          cancelReason: event.reason,
+          // It may have been the last of its schedule, which nobody but a reconcile knows.
+          ...(event.reason === "requested" && { settles: true }),
+        }),
         add: { fencingToken: 1 },
       });
     case "replay":
-      return write([statusIn(DEAD), tokenIs(row.fencingToken)], revived(row, row.kind, now));
+      return write(
+        [
+          statusIn(DEAD),
+          tokenIs(row.fencingToken),
+          ...(event.diedAt === undefined ? [] : [deadLetteredAtIs(event.diedAt)]),
+        ],
+        revived(row, row.kind, now),
+      );
     case "backfill":
       return write([statusIs("SKIPPED"), tokenIs(row.fencingToken)], wantedAfterAll(row, event.refresh, now));
     case "discard":

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { StoreError } from "../../lib/app/errors.ts";
 import { OccurrenceNotFoundError } from "../../lib/client/index.ts";
 import { whileWaiting } from "./waits.ts";
 import { createWorld } from "./world.ts";
@@ -58,6 +59,22 @@ describe("waiting for a run", () => {
     whileWaiting(world, () => stop.abort());
     const outcome = await world.client.occurrences.wait(occurrence, { signal: stop.signal });
     expect(outcome).toMatchObject({ kind: "stopped", occurrence: { status: "PENDING" } });
+  });
+
+  it("goes on where one look is not answered, and says so where not even the first is", async () => {
+    const { world, occurrence } = await asked();
+    const { read } = world.manager.occurrences;
+    const refuse = async (keys: Parameters<typeof read>[0]): ReturnType<typeof read> =>
+      keys.map(() => ({ kind: "failed", error: new StoreError("throttled") }));
+    whileWaiting(
+      world,
+      () => void Object.assign(world.manager.occurrences, { read: refuse }),
+      () => void Object.assign(world.manager.occurrences, { read }),
+      { status: "SUCCEEDED" },
+    );
+    expect(await world.client.occurrences.wait(occurrence)).toMatchObject({ kind: "ended" });
+    Object.assign(world.manager.occurrences, { read: refuse });
+    await expect(world.client.occurrences.wait(occurrence)).rejects.toThrow("throttled");
   });
 
   it("says so where there is no such run, or its history expired meanwhile", async () => {

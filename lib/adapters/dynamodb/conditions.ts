@@ -60,8 +60,6 @@ function clauseText(clause: Clause, ask: Ask): string {
       return `${name} ${clause.op} ${ask(clause.value)}`;
     case "in":
       return `${name} IN [${clause.values.map(ask).join(", ")}]`;
-    case "missing":
-      return `${name} IS MISSING`;
     default:
       return clause satisfies never;
   }

@@ -1,12 +1,6 @@
-import type {
-  InsertVerdict,
-  OccurrenceRemoval,
-  OccurrenceStore,
-  OccurrenceWrite,
-  RemovalVerdict,
-  WriteVerdict,
-} from "../../app/ports.ts";
-import { formatKey, type Occurrence } from "../../core/occurrence.ts";
+import type { BatchStatementRequest } from "@aws-sdk/client-dynamodb";
+import type { InsertVerdict, OccurrenceStore, RemovalVerdict, WriteVerdict } from "../../app/ports.ts";
+import { formatKey, type OccurrenceKey } from "../../core/occurrence.ts";
 import { deleteStatement, insertStatement, updateStatement } from "./conditions.ts";
 import { passGates, readGates } from "./gates.ts";
 import { shardHighWater } from "./high-water.ts";
@@ -19,9 +13,9 @@ import { readSweepCursor, writeSweepCursor } from "./sweep-cursor.ts";
 
 /** The Occurrences table in DynamoDB. Pages throw `StoreError` when a request fails; batches answer per item and never throw. */
 export const createOccurrenceStore = (options: DynamoDbStoreOptions): OccurrenceStore => ({
-  insert: (rows) => insert(options, rows),
-  write: (writes) => write(options, writes),
-  remove: (removals) => remove(options, removals),
+  insert: (rows) => execute(options, rows, (row) => row, insertStatement, insertVerdict),
+  write: (writes) => execute(options, writes, ({ key }) => key, updateStatement, writeVerdict),
+  remove: (removals) => execute(options, removals, ({ key }) => key, deleteStatement, removalVerdict),
   read: (keys) => readOccurrences(options, keys),
   due: (query) => due(options, query),
   history: (query) => history(options, query),
@@ -35,84 +29,39 @@ export const createOccurrenceStore = (options: DynamoDbStoreOptions): Occurrence
   writeSweepCursor: (cursor) => writeSweepCursor(options, cursor),
 });
 
-async function insert(options: DynamoDbStoreOptions, rows: readonly Occurrence[]): Promise<InsertVerdict[]> {
-  const statements = rows.map((row) => ({
-    key: formatKey(row),
-    request: insertStatement(options.occurrencesTable, row),
+/** Executes a statement for each of `items`, and answers for each. */
+async function execute<Item, Verdict>(
+  { client, occurrencesTable, concurrency = DEFAULT_CONCURRENCY }: DynamoDbStoreOptions,
+  items: readonly Item[],
+  keyOf: (item: Item) => OccurrenceKey,
+  statementOf: (tableName: string, item: Item) => BatchStatementRequest,
+  verdictOf: (answer: StatementAnswer) => Verdict,
+): Promise<Verdict[]> {
+  const statements = items.map((item) => ({
+    key: formatKey(keyOf(item)),
+    request: statementOf(occurrencesTable, item),
   }));
-  const answers = await executeStatements(options.client, statements, options.concurrency ?? DEFAULT_CONCURRENCY);
-  return answers.map(insertVerdict);
-}
-
-async function write(options: DynamoDbStoreOptions, writes: readonly OccurrenceWrite[]): Promise<WriteVerdict[]> {
-  const statements = writes.map((one) => ({
-    key: formatKey(one.key),
-    request: updateStatement(options.occurrencesTable, one),
-  }));
-  const answers = await executeStatements(options.client, statements, options.concurrency ?? DEFAULT_CONCURRENCY);
-  return answers.map(writeVerdict);
-}
-
-async function remove(
-  options: DynamoDbStoreOptions,
-  removals: readonly OccurrenceRemoval[],
-): Promise<RemovalVerdict[]> {
-  const statements = removals.map((one) => ({
-    key: formatKey(one.key),
-    request: deleteStatement(options.occurrencesTable, one),
-  }));
-  const answers = await executeStatements(options.client, statements, options.concurrency ?? DEFAULT_CONCURRENCY);
-  return answers.map(removalVerdict);
-}
-
-function removalVerdict(answer: StatementAnswer): RemovalVerdict {
-  switch (answer.kind) {
-    case "done":
-      return { kind: "removed" };
-    case "refused":
-      return { kind: "refused" };
-    case "exists":
-    case "failed":
-      return { kind: "failed", error: answer.error };
-    case "unknown":
-      return { kind: "unknown", error: answer.error };
-    default:
-      return answer satisfies never;
-  }
+  return (await executeStatements(client, statements, concurrency)).map(verdictOf);
 }
 
 function insertVerdict(answer: StatementAnswer): InsertVerdict {
-  switch (answer.kind) {
-    case "done":
-      return { kind: "inserted" };
-    case "exists":
-      return { kind: "exists" };
-    // An INSERT carries no condition of ours: whatever was refused, nothing was inserted.
-    case "refused":
-    case "failed":
-      return { kind: "failed", error: answer.error };
-    case "unknown":
-      return { kind: "unknown", error: answer.error };
-    default:
-      return answer satisfies never;
-  }
+  if (answer.kind === "done") return { kind: "inserted" };
+  // An INSERT carries no condition of ours: whatever was refused, nothing was inserted.
+  return answer.kind === "exists" ? { kind: "exists" } : failure(answer);
 }
 
 function writeVerdict(answer: StatementAnswer): WriteVerdict {
-  switch (answer.kind) {
-    case "done": {
-      const mapped = occurrenceFrom(answer.item ?? {});
-      // It took effect, but nobody can say on what: whoever asked must look again.
-      return mapped.kind === "row" ? { kind: "applied", row: mapped.row } : { kind: "unknown", error: mapped.error };
-    }
-    case "refused":
-      return { kind: "refused" };
-    case "exists":
-    case "failed":
-      return { kind: "failed", error: answer.error };
-    case "unknown":
-      return { kind: "unknown", error: answer.error };
-    default:
-      return answer satisfies never;
-  }
+  if (answer.kind !== "done") return answer.kind === "refused" ? { kind: "refused" } : failure(answer);
+  const mapped = occurrenceFrom(answer.item ?? {});
+  // It took effect, but nobody can say on what: whoever asked must look again.
+  return mapped.kind === "row" ? { kind: "applied", row: mapped.row } : { kind: "unknown", error: mapped.error };
 }
+
+function removalVerdict(answer: StatementAnswer): RemovalVerdict {
+  if (answer.kind === "done") return { kind: "removed" };
+  return answer.kind === "refused" ? { kind: "refused" } : failure(answer);
+}
+
+/** Nothing was written, or nobody knows. */
+const failure = ({ kind, error }: Exclude<StatementAnswer, { kind: "done" }>) =>
+  kind === "unknown" ? ({ kind, error } as const) : ({ kind: "failed", error } as const);

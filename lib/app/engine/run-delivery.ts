@@ -20,7 +20,7 @@ export type OpenDelivery =
 /** What became of a delivery. Everything but `hand-back` is to be acknowledged. */
 export type DeliveryResult =
   | RunResult
-  /** A redriven dead letter: it is replayed, or was before. */
+  /** A redriven dead letter: it is replayed, or was dealt with before. */
   | { readonly kind: "replayed" }
   /** Nobody can read it; it lies in the dead-letter queue. */
   | { readonly kind: "set-aside" };
@@ -69,11 +69,6 @@ async function dealWith(runner: Runner, opened: OpenDelivery): Promise<DeliveryR
 
 /** A message nobody can read goes to the dead-letter queue as it is, with the reason. */
 async function setAside({ engine }: Runner, { id, body }: Delivery, problem: string): Promise<DeliveryResult> {
-  engine.metrics.count("MalformedMessages");
-  engine.logger.error("a message could not be read and is set aside in the dead-letter queue", {
-    messageId: id,
-    problem,
-  });
   const [verdict] = await engine.queue.send([
     {
       queue: DEAD_LETTER_QUEUE,
@@ -82,14 +77,18 @@ async function setAside({ engine }: Runner, { id, body }: Delivery, problem: str
       attributes: { reason: "malformed-message", errorName: "MalformedMessage", errorMessage: problem },
     },
   ]);
-  return verdict?.kind === "accepted"
-    ? { kind: "set-aside" }
-    : { kind: "hand-back", reason: "the dead-letter queue did not take it" };
+  if (verdict?.kind !== "accepted") return { kind: "hand-back", reason: "the dead-letter queue did not take it" };
+  engine.metrics.count("MalformedMessages");
+  engine.logger.error("a message could not be read and is set aside in the dead-letter queue", {
+    messageId: id,
+    problem,
+  });
+  return { kind: "set-aside" };
 }
 
 /**
- * A dead letter's message that an operator redrove into the main queue is that dead letter's replay, once: the row's token
- * says whether it already was.
+ * A dead letter's message that an operator redrove into the main queue is that dead letter's replay, once: the row says
+ * whether it already was, by its token, and whether it was discarded.
  */
 async function replayRedriven({ engine }: Runner, message: OccurrenceMessage): Promise<DeliveryResult> {
   const key = { scheduleId: message.scheduleId, firing: message.firing };
@@ -97,7 +96,10 @@ async function replayRedriven({ engine }: Runner, message: OccurrenceMessage): P
   if (reading === undefined || reading.kind === "failed")
     return { kind: "hand-back", reason: "the dead letter's row could not be read" };
   if (reading.kind === "missing" || reading.row.fencingToken !== message.fencingToken) return { kind: "replayed" };
-  const next = transition(reading.row, { type: "replay" }, engine.clock.now(), engine.settings);
+  const { deadLetteredAt } = reading.row;
+  if (deadLetteredAt === undefined) return { kind: "replayed" };
+  const event = { type: "replay", diedAt: deadLetteredAt } as const;
+  const next = transition(reading.row, event, engine.clock.now(), engine.settings);
   if (next.kind === "refused") return { kind: "replayed" };
   const [verdict] = await writeSettled(engine, [settleable(key, next, ({ status }) => status === "PENDING")]);
   if (verdict?.kind === "applied") engine.logger.info("a redriven dead letter is replayed", { key: formatKey(key) });

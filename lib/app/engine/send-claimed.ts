@@ -43,6 +43,9 @@ export async function sendClaimed(engine: Engine, claimed: readonly Claimed[]): 
   const written = await writeSettled(engine, followUps);
   // Where a queue promises no more than delivery, this was the end of its runs: whoever waits for one may go on.
   const ended = written.flatMap((verdict) => (verdict.kind === "applied" ? [verdict.row] : []));
+  for (const { status, scheduleId } of ended)
+    if (status === "SUCCEEDED") engine.metrics.count("Succeeded", 1, scheduleId);
+    else if (status === "FAILED") engine.metrics.count("DeadLetters", 1, scheduleId);
   await letNextRun(engine, ended);
 }
 

@@ -1,5 +1,7 @@
+import { errorMessage } from "../../core/errors.ts";
 import { type Instant, plusMs } from "../../core/instant.ts";
 import { isTerminal, type Occurrence, type OccurrenceKey } from "../../core/occurrence.ts";
+import { StoreError } from "../errors.ts";
 import { InvalidArgumentError, OccurrenceNotFoundError } from "./errors.ts";
 import type { Manager } from "./manager.ts";
 import { readOccurrence } from "./occurrences.ts";
@@ -31,7 +33,8 @@ export interface WaitOutcome {
 
 /**
  * Follows a run to its end by looking at its row. A run that waits for a retry is not over; a dead letter is. Throws
- * `OccurrenceNotFoundError` where there is no such run, or its row expires meanwhile, `InvalidArgumentError` and `StoreError`.
+ * `OccurrenceNotFoundError` where there is no such run, or its row expires meanwhile, `InvalidArgumentError`, and `StoreError`
+ * where not even the first look is answered.
  */
 export async function waitForEnd(
   manager: Manager,
@@ -45,9 +48,10 @@ export async function waitForEnd(
     );
   const until = plusMs(manager.clock.now(), timeoutSeconds * 1000);
   let seen: string | undefined;
+  let last: Occurrence | undefined;
   for (let pollMs = POLL_MIN_MS; ; pollMs = Math.min(pollMs * POLL_GROWTH, POLL_MAX_MS)) {
-    const occurrence = await readOccurrence(manager, key);
-    if (occurrence === undefined) throw new OccurrenceNotFoundError(key);
+    const occurrence = await look(manager, key, last);
+    last = occurrence;
     const state = `${occurrence.status} ${occurrence.attempts}`;
     if (state !== seen) onChange?.(occurrence);
     seen = state;
@@ -56,6 +60,19 @@ export async function waitForEnd(
     const now = manager.clock.now();
     if (now >= until) return { kind: "timed-out", occurrence };
     await manager.clock.sleepUntil(earlier(plusMs(now, Math.round(pollMs)), until), signal);
+  }
+}
+
+/** The run as it stands; a look that the store does not answer sees what the one before saw, for a run goes on without it. */
+async function look(manager: Manager, key: OccurrenceKey, last: Occurrence | undefined): Promise<Occurrence> {
+  try {
+    const occurrence = await readOccurrence(manager, key);
+    if (occurrence === undefined) throw new OccurrenceNotFoundError(key);
+    return occurrence;
+  } catch (error) {
+    if (last === undefined || !(error instanceof StoreError)) throw error;
+    manager.logger.warn("a run could not be looked at; it is looked at again", { error: errorMessage(error) });
+    return last;
   }
 }
 

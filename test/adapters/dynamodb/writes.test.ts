@@ -59,7 +59,7 @@ describe("a conditional write", () => {
         guard: [
           { attribute: "status", op: "in", values: ["FAILED", "DEAD_LETTERED"] },
           { attribute: "leaseUntil", op: "<=", value: 5 },
-          { attribute: "announcedAt", op: "missing" },
+          { attribute: "deadLetteredAt", op: "=", value: 4 },
         ],
         change: {
           set: {},
@@ -71,7 +71,7 @@ describe("a conditional write", () => {
     const [[statement] = []] = batches();
     expect(statement?.Statement).toBe(
       'UPDATE "Occurrences" SET "log" = list_append("log", ?) REMOVE "owner" REMOVE "leaseUntil" ' +
-        'WHERE "scheduleId" = ? AND "firing" = ? AND "status" IN [?, ?] AND "leaseUntil" <= ? AND "announcedAt" IS MISSING ' +
+        'WHERE "scheduleId" = ? AND "firing" = ? AND "status" IN [?, ?] AND "leaseUntil" <= ? AND "deadLetteredAt" = ? ' +
         "RETURNING ALL NEW *",
     );
     expect(statement?.Parameters?.slice(0, 1)).toEqual([

@@ -243,6 +243,7 @@ describe("a body that nobody can read", () => {
       },
     );
     expect(await batch(world, [odd])).toEqual({ handBack: ["odd"], abandoned: false });
+    expect(world.counts.get("MalformedMessages")).toBeUndefined();
   });
 });
 
@@ -275,6 +276,31 @@ describe("a dead letter redriven into the main queue", () => {
     ]);
     expect(await batch(world, [delivery])).toMatchObject({ handBack: [] });
     expect(world.row("a", NOON).status).toBe("DEAD_LETTERED");
+  });
+
+  it("does nothing once its dead letter was discarded, nor where that happens meanwhile", async () => {
+    const world = await worldWith(["a"], DEAD);
+    const delivery = redriven(world);
+    const discard = () =>
+      world.engine.occurrences.write([
+        { key: world.row("a", NOON), guard: [], change: { set: {}, remove: ["deadLetteredAt", "deadLetterShard"] } },
+      ]);
+    const { read } = world.engine.occurrences;
+    const late = {
+      ...world.engine,
+      occurrences: {
+        ...world.engine.occurrences,
+        read: async (keys: Parameters<typeof read>[0]) => {
+          const readings = await read(keys);
+          await discard();
+          return readings;
+        },
+      },
+    };
+    for (const engine of [late, world.engine]) {
+      expect(await batch({ ...world, engine }, [delivery])).toMatchObject({ handBack: [] });
+      expect(world.row("a", NOON).status).toBe("DEAD_LETTERED");
+    }
   });
 
   it("without its mark is a redelivery, which replays nothing", async () => {

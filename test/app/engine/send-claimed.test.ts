@@ -88,6 +88,7 @@ describe("a batch of claims", () => {
       deadLetteredAt: NOON,
     });
     expect(world.messages()).toHaveLength(9);
+    expect(world.counts.get("DeadLetters")).toBe(1);
   });
 
   it("waits longer with every refusal in a row, and burns no attempt (an hour without SQS)", async () => {
@@ -108,6 +109,7 @@ describe("a batch of claims", () => {
     await visitDue(world);
     expect(world.row("a", NOON)).toMatchObject({ status: "SUCCEEDED", attempts: 1 });
     expect(world.messages("plain")).toHaveLength(1);
+    expect(world.counts.get("Succeeded")).toBe(1);
   });
 });
 

@@ -199,6 +199,16 @@ describe("a schedule that wants to be gone after its completion", () => {
   });
 });
 
+describe("a schedule's last firing", () => {
+  it("leaves an ended schedule behind also where it was cancelled, without a sweep", async () => {
+    const stage = await stageWith(minutely({ endAt: toIso(plusMs(NOON, MINUTE)) }), { start: START });
+    await stage.playUntil(plusMs(NOON, 30 * SECOND));
+    await cancelOccurrence(stage.world.engine, stage.world.row("a", minutesAfter(NOON, 1)));
+    await stage.playUntil(minutesAfter(NOON, 5));
+    expect(itemOf(stage)).toMatchObject({ status: { state: "ENDED" } });
+  });
+});
+
 describe("the sweep", () => {
   it("mends chains whose records were lost: a head for every schedule, and none that it does not fire", async () => {
     const stage = new Stage({ start: START });
