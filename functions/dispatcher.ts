@@ -29,7 +29,6 @@ export function createHandler(env: NodeJS.ProcessEnv, overrides: Overrides = {})
   return async (event: unknown, context: LambdaContext): Promise<{ moved: number }> => {
     const engine = coldStart();
     const { dispatcher, of } = parseTick(event);
-    engine.clock.thaw();
     await engine.clock.probe();
     const start = engine.clock.now();
     const end = new AbortController();

@@ -9,7 +9,6 @@ export function createHandler(env: NodeJS.ProcessEnv, overrides: Overrides = {})
   const coldStart = once(() => createEngine(env, "notifier", overrides));
   return async (event: DynamoDBStreamEvent): Promise<DynamoDBBatchResponse> => {
     const engine = coldStart();
-    engine.clock.thaw();
     await engine.clock.probe();
     const changes = event.Records.flatMap((record) => {
       const change = rowChange(record);

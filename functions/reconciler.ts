@@ -22,9 +22,10 @@ export function createHandler(env: NodeJS.ProcessEnv, overrides: Overrides = {})
   const coldStart = once(() => createEngine(env, "reconciler", overrides));
   return async (event: DynamoDBStreamEvent | SweepEvent, context: LambdaContext): Promise<DynamoDBBatchResponse> => {
     const engine = coldStart();
-    engine.clock.thaw();
     await engine.clock.probe();
     try {
+      // Before a row may go to a shard that no dispatcher knows of yet.
+      await engine.occurrences.shardHighWater(engine.settings.shards);
       if ("sweep" in event) {
         await sweep(
           engine,

@@ -45,21 +45,11 @@ export async function connect({ logger = stderrLogger, ...options }: ConnectOpti
   };
 }
 
-/**
- * Runs a call once the store's time is known. What was measured before a pause of this process (a frozen function, a
- * laptop's sleep) is no measure now, so each call starts anew, unless another one is at work with what it measured.
- */
+/** Runs a call once the store's time is known. */
 function withTime(clock: DynamoDbClock) {
-  let active = 0;
   return async <Result>(call: () => Promise<Result>): Promise<Result> => {
-    if (active === 0) clock.thaw();
-    active += 1;
-    try {
-      await clock.probe();
-      return await call();
-    } finally {
-      active -= 1;
-    }
+    await clock.probe();
+    return call();
   };
 }
 

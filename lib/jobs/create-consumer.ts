@@ -42,7 +42,6 @@ export function createConsumer<Payloads extends Record<string, unknown>>(
   });
   return async (event, context) => {
     const { engine, execute } = coldStart();
-    engine.clock.thaw();
     await engine.clock.probe();
     const runner = {
       engine,

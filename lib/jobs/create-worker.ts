@@ -55,7 +55,7 @@ export function createWorker<Payloads extends Record<string, unknown>>(options: 
       shutdown: abort.signal,
     };
     const { concurrency, prefetch, visibilityTimeoutSeconds: visibilitySeconds, waitSeconds } = numbers;
-    const settings = { concurrency, prefetch, visibilitySeconds, waitSeconds, freshen: () => freshen(engine) };
+    const settings = { concurrency, prefetch, visibilitySeconds, waitSeconds, freshen: () => engine.clock.probe() };
     try {
       return await runWorker(
         runner,
@@ -97,12 +97,6 @@ export function createWorker<Payloads extends Record<string, unknown>>(options: 
       await shutdown();
     },
   };
-}
-
-/** What the start of an invocation does for a function: forgets the time where the host stood still, and asks for it anew. */
-async function freshen({ clock }: DeployedEngine): Promise<void> {
-  clock.thaw();
-  await clock.probe();
 }
 
 async function flushNowAndThen({ host, metrics }: DeployedEngine, over: AbortSignal): Promise<void> {

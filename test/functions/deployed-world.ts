@@ -68,7 +68,6 @@ export function newDeployedWorld(options: WorldOptions = {}): DeployedWorld {
       ...world.time.clock,
       reading: () => ({ kind: "known", at: world.time.now(), offsetMs: 0, uncertaintyMs: 0, outliers: 0 }),
       observe: () => undefined,
-      thaw: () => void did.push("thaw"),
       probe: async () => void did.push("probe"),
       narrow: async (signal) => {
         did.push("narrow");

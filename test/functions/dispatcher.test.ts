@@ -21,7 +21,7 @@ describe("the dispatcher", () => {
     ]);
     expect(await world.time.finish(createHandler(world.env)(TICK, PLENTY))).toEqual({ moved: 1 });
     expect(world.time.now()).toBe(plusMs(NOON, 80_000));
-    expect(world.did).toEqual(["thaw", "probe", "narrow", "narrowing ended", "flush"]);
+    expect(world.did).toEqual(["probe", "narrow", "narrowing ended", "flush"]);
   });
 
   it("ends before Lambda ends it", async () => {

@@ -28,7 +28,7 @@ describe("the notifier", () => {
     expect(world.messages(DEAD_LETTER_QUEUE)).toMatchObject([{ scheduleId: "a", deadLetter: true }]);
     expect(world.bus.published).toMatchObject([{ detailType: "Occurrence Failed" }]);
     expect(world.row("a", NOON).announcedAt).toBeDefined();
-    expect(world.did).toEqual(["thaw", "probe", "flush"]);
+    expect(world.did).toEqual(["probe", "flush"]);
   });
 
   it("has everything from the first failure on brought again, and tells the rest meanwhile", async () => {

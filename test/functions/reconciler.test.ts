@@ -23,7 +23,14 @@ describe("the reconciler", () => {
     const records = ["a", "b"].map((name, index) => put(String(index), hourly(name), plusMs(NOON, 30_000)));
     expect(await handle(world, ...records)).toEqual({ batchItemFailures: [] });
     for (const name of ["a", "b"]) expect(world.history(name)).toEqual([`${toIso(plusMs(NOON, 3_600_000))} PENDING`]);
-    expect(world.did).toEqual(["thaw", "probe", "flush"]);
+    expect(world.did).toEqual(["probe", "flush"]);
+  });
+
+  it("notes the shards it inserts into, for a deployment whose dispatcher has not run yet", async () => {
+    const world = newDeployedWorld({ start: plusMs(NOON, 60_000), settings: { shards: 16 } });
+    world.put(hourly("a"));
+    await handle(world, put("1", hourly("a"), plusMs(NOON, 30_000)));
+    expect(await world.engine.occurrences.shardHighWater(1)).toBe(16);
   });
 
   it("counts an edit from its own record, whatever was written on the item after it", async () => {

@@ -72,7 +72,7 @@ describe("a consumer", () => {
         output: '{"got":{"n":1}}',
         log: [{ logs: "/aws/lambda/consumer 2026/11/29 request-1" }],
       });
-    expect(world.did).toEqual(["thaw", "probe", "flush"]);
+    expect(world.did).toEqual(["probe", "flush"]);
   });
 
   it("hands back what does not fit the invocation, by its message id", async () => {
@@ -133,7 +133,7 @@ describe("a consumer", () => {
     expect(world.did).toEqual([]);
     await world.time.finish(handler(event, CONTEXT));
     await world.time.finish(handler(event, CONTEXT));
-    expect(world.did).toEqual(["thaw", "probe", "flush", "thaw", "probe", "flush"]);
+    expect(world.did).toEqual(["probe", "flush", "probe", "flush"]);
   });
 
   it("comes with the stock jobs: whatever has no job of its own is logged", async () => {

@@ -71,9 +71,9 @@ describe("a worker", () => {
     const worker = createWorker({ ...options, jobs: { send: () => 1 } });
     worker.start();
     await world.time.pass(SECOND);
-    expect(world.did).toEqual(["thaw", "probe"]);
+    expect(world.did).toEqual(["probe"]);
     await world.time.pass(60 * SECOND);
-    expect(world.did).toEqual(["thaw", "probe", "flush", "flush"]);
+    expect(world.did).toEqual(["probe", "flush", "flush"]);
     await world.time.finish(worker.shutdown());
     expect(world.did.length).toBeGreaterThan(4);
     expect(world.did.at(-1)).toBe("flush");

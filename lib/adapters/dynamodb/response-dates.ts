@@ -1,7 +1,7 @@
 import type { DynamoDBClient } from "@aws-sdk/client-dynamodb";
 import * as z from "zod";
 import type { Host } from "../../app/ports.ts";
-import type { OffsetSample } from "./offset.ts";
+import type { ClockSample } from "./store-clock.ts";
 
 const dated = z.object({ headers: z.object({ date: z.string() }) });
 
@@ -12,17 +12,19 @@ const dated = z.object({ headers: z.object({ date: z.string() }) });
  */
 export function observeDates(
   client: DynamoDBClient,
-  host: Pick<Host, "monotonicMs">,
-  listener: (sample: OffsetSample) => void,
+  host: Pick<Host, "monotonicMs" | "wallMs">,
+  listener: (sample: ClockSample) => void,
 ): void {
   client.middlewareStack.add(
     (next) => async (args) => {
       const sentMs = host.monotonicMs();
+      const sentWallMs = host.wallMs();
       const result = await next(args);
       const receivedMs = host.monotonicMs();
+      const wallElapsedMs = host.wallMs() - sentWallMs;
       const response = dated.safeParse(result.response);
       const dateMs = response.success ? Date.parse(response.data.headers.date) : Number.NaN;
-      if (!Number.isNaN(dateMs)) listener({ sentMs, receivedMs, dateMs });
+      if (!Number.isNaN(dateMs)) listener({ sentMs, receivedMs, wallElapsedMs, dateMs });
       return result;
     },
     { step: "deserialize", priority: "low", name: "punctualResponseDates" },

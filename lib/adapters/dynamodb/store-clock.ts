@@ -17,7 +17,10 @@ export const CLOCK_UNCERTAINTY_MAX_MS = LEASES.leaseMarginMs;
 /** Bounds this close need no narrowing. */
 export const CLOCK_UNCERTAINTY_AIM_MS = 20;
 
-/** How far a host's two clocks may come apart between two invocations without one of them having stood still or stepped. */
+/**
+ * How much further than its monotonic clock a host's wall clock may go without the former having stood still. A wall clock
+ * that is set forward looks the same, and costs a request; one set back does not.
+ */
 export const CLOCKS_AGREE_MS = 50;
 
 /**
@@ -45,18 +48,18 @@ export type ClockReading =
     }
   | { readonly kind: "unavailable"; readonly reason: string; readonly outliers: number };
 
+/** An {@link OffsetSample} with the time between its sending and receiving by the wall clock, which no standstill hides. */
+export interface ClockSample extends OffsetSample {
+  readonly wallElapsedMs: number;
+}
+
 /** The store's clock, as far as its responses tell. */
 export interface StoreClock extends Clock {
   /** The earliest that it can be at the store: whoever goes by it fires nothing early and takes no lease before its end. */
   now(): Instant;
   reading(): ClockReading;
-  observe(sample: OffsetSample): void;
-  /**
-   * For the start of an invocation, after a freeze perhaps: forgets every sample unless both of the host's clocks went on
-   * alike since the last one. A monotonic clock that stood still meanwhile would make every sample wrong.
-   */
-  thaw(): void;
-  /** Sends a cheap request, again if need be, so that `now` has something to go by. Never throws; `now` does. */
+  observe(sample: ClockSample): void;
+  /** Where the time is not known, sends a cheap request, again if need be. Never throws; `now` does. */
   probe(): Promise<void>;
   /**
    * Sends a bounded number of cheap requests, each at the moment that halves the bounds, until they are close: some seconds,
@@ -79,9 +82,16 @@ export function createStoreClock({ host, send, logger }: StoreClockOptions): Sto
   let differenceAtSampleMs = 0;
   let witnessed = false;
   const differenceMs = () => host.wallMs() - host.monotonicMs();
+  /** A monotonic clock that stood still since the last sample (a freeze, a suspended machine) makes every sample wrong. */
+  const forgetAfterStandstill = (): void => {
+    if (differenceMs() - differenceAtSampleMs <= CLOCKS_AGREE_MS) return;
+    estimate = { ...NO_ESTIMATE, samples: estimate.samples, outliers: estimate.outliers };
+    witnessed = false;
+  };
 
   const bounds = () => estimate.bounds && aged(estimate.bounds, host.monotonicMs());
   const reading = (): ClockReading => {
+    forgetAfterStandstill();
     const { outliers } = estimate;
     const known = bounds();
     if (known === undefined)
@@ -112,29 +122,27 @@ export function createStoreClock({ host, send, logger }: StoreClockOptions): Sto
       logger.warn("a request for the store's time failed", { error: errorMessage(thrown) });
     });
 
+  const probe = async (): Promise<void> => {
+    for (let sent = 0; sent < PROBES_MAX && reading().kind === "unavailable"; sent += 1) await ask();
+  };
+
   return {
     now,
     reading,
     observe: (sample) => {
+      forgetAfterStandstill();
+      const elapsedMs = sample.receivedMs - sample.sentMs;
+      if (sample.wallElapsedMs - elapsedMs > CLOCKS_AGREE_MS) return;
       const { outliers } = estimate;
       estimate = observe(estimate, sample);
-      tripMs = sample.receivedMs - sample.sentMs;
+      tripMs = elapsedMs;
       differenceAtSampleMs = differenceMs();
       const offsetMs = (estimate.bounds?.lowMs ?? 0) - differenceAtSampleMs;
       witnessed ||= estimate.agreeing >= WITNESSES || Math.abs(offsetMs) <= CLOCK_UNCERTAINTY_MAX_MS;
       if (estimate.outliers > outliers)
         logger.warn("a response's time contradicts those before it", { ...sample, outliers: estimate.outliers });
     },
-    thaw: () => {
-      const moved = differenceMs() - differenceAtSampleMs;
-      if (Math.abs(moved) > CLOCKS_AGREE_MS) {
-        estimate = NO_ESTIMATE;
-        witnessed = false;
-      }
-    },
-    probe: async () => {
-      for (let sent = 0; sent < PROBES_MAX && reading().kind === "unavailable"; sent += 1) await ask();
-    },
+    probe,
     narrow: async (signal) => {
       for (let sent = 0; sent < NARROWING_PROBES_MAX && !signal?.aborted; sent += 1) {
         const known = bounds();
@@ -145,6 +153,7 @@ export function createStoreClock({ host, send, logger }: StoreClockOptions): Sto
     },
     sleepUntil: async (at, signal) => {
       while (!signal?.aborted) {
+        await probe();
         const remainingMs = at - now();
         if (remainingMs <= 0) return;
         await host.sleep(Math.min(remainingMs, SLEEP_MAX_MS), signal);

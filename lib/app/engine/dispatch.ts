@@ -1,6 +1,5 @@
 import { errorMessage } from "../../core/errors.ts";
 import { type Instant, plusMs } from "../../core/instant.ts";
-import { ClockUnavailableError } from "../errors.ts";
 import type { Engine } from "./engine.ts";
 import { visitRows } from "./visit-rows.ts";
 
@@ -98,7 +97,6 @@ async function everyPoll(
       worked = await look(now);
       engine.metrics.count("Heartbeats");
     } catch (error) {
-      if (error instanceof ClockUnavailableError) throw error;
       engine.metrics.count("StoreFailures");
       engine.logger.warn("a look at the due index failed; it is repeated", { error: errorMessage(error) });
     }

@@ -27,9 +27,12 @@ export function limitsFor(
   return { queues: { [queue]: { timeoutMaxSeconds: TIMEOUT_MAX_SECONDS } }, historySeconds };
 }
 
-/** The number of shards that a new row is spread over. A dispatcher looks at every shard that was ever in use. */
-export const shardsOf = async ({ settings, occurrences }: Manager): Promise<number> =>
-  settings.shards ?? (await occurrences.shardHighWater(1));
+/**
+ * The number of shards that a new row is spread over, noted as in use before there is one: a dispatcher looks at every shard
+ * that ever was.
+ */
+export const shardsOf = ({ settings, occurrences }: Manager): Promise<number> =>
+  occurrences.shardHighWater(settings.shards ?? 1);
 
 /** Whether JSON text is small enough to be a payload. */
 export const fitsPayload = (json: string): boolean => Buffer.byteLength(json) <= PAYLOAD_MAX_BYTES;

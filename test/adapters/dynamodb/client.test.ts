@@ -4,9 +4,8 @@ import { GetItemCommand } from "@aws-sdk/client-dynamodb";
 import { afterEach, describe, expect, it } from "vitest";
 import { createDynamoDbClient, REQUEST_TIMEOUT_MS } from "../../../lib/adapters/dynamodb/client.ts";
 import { createOccurrenceStore } from "../../../lib/adapters/dynamodb/occurrences.ts";
-import type { OffsetSample } from "../../../lib/adapters/dynamodb/offset.ts";
 import { observeDates } from "../../../lib/adapters/dynamodb/response-dates.ts";
-import { createDynamoDbClock } from "../../../lib/adapters/dynamodb/store-clock.ts";
+import { type ClockSample, createDynamoDbClock } from "../../../lib/adapters/dynamodb/store-clock.ts";
 import { systemHost } from "../../../lib/runtime/system-host.ts";
 import { anOccurrence } from "../../support/occurrences.ts";
 
@@ -100,7 +99,7 @@ describe("the dates of responses", () => {
       response.writeHead(status, { date, "content-type": "application/x-amz-json-1.0" });
       response.end(JSON.stringify(status === 400 ? body : {}));
     });
-    const seen: OffsetSample[] = [];
+    const seen: ClockSample[] = [];
     observeDates(client, systemHost, (sample) => seen.push(sample));
     await client.send(GET);
     await expect(client.send(GET)).rejects.toThrow();
@@ -115,7 +114,7 @@ describe("the dates of responses", () => {
       response.sendDate = false;
       response.writeHead(200, { ...(date && { date }), "content-type": "application/x-amz-json-1.0" }).end("{}");
     });
-    const seen: OffsetSample[] = [];
+    const seen: ClockSample[] = [];
     observeDates(client, systemHost, (sample) => seen.push(sample));
     await client.send(GET);
     await client.send(GET);

@@ -1,4 +1,4 @@
-import type { OffsetSample } from "../../../lib/adapters/dynamodb/offset.ts";
+import type { ClockSample } from "../../../lib/adapters/dynamodb/store-clock.ts";
 import type { Host } from "../../../lib/app/ports.ts";
 
 /** A host and a store whose clocks are moved by hand; sleeping and asking take simulated time and return at once. */
@@ -12,8 +12,8 @@ export interface SimulatedTime {
   stepWall(ms: number): void;
   /** Lets `ms` milliseconds pass of which the host's monotonic clock sees nothing, as when it is frozen. */
   freeze(ms: number): void;
-  /** One exchange with the store; `skewMs` falsifies its `Date` header. */
-  exchange(skewMs?: number): OffsetSample;
+  /** One exchange with the store; `skewMs` falsifies its `Date` header, and the host is frozen for `frozenMs` of it. */
+  exchange(skewMs?: number, frozenMs?: number): ClockSample;
 }
 
 /** How the simulated parts err and how long an exchange takes. */
@@ -52,12 +52,14 @@ export function simulateTime(options: SimulatedTimeOptions = {}): SimulatedTime 
     freeze: (ms) => {
       trueMs += ms;
     },
-    exchange: (skewMs = 0) => {
+    exchange: (skewMs = 0, frozenMs = 0) => {
       const sentMs = monotonicMs;
+      const sentTrueMs = trueMs;
       pass(requestMs);
       const dateMs = Math.floor((trueMs + skewMs) / 1_000) * 1_000;
+      trueMs += frozenMs;
       pass(responseMs);
-      return { sentMs, receivedMs: monotonicMs, dateMs };
+      return { sentMs, receivedMs: monotonicMs, wallElapsedMs: trueMs - sentTrueMs, dateMs };
     },
   };
 }

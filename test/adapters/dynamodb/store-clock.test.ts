@@ -63,6 +63,7 @@ describe("the store's clock", () => {
     for (let poll = 0; poll < 3_600; poll += 1) {
       time.pass(991);
       if (poll % 600 === 0) time.stepWall(poll % 1_200 === 0 ? 15_000 : -25_000);
+      await clock.probe();
       expect(behindMs()).toBeGreaterThanOrEqual(0);
       clock.observe(time.exchange());
     }
@@ -75,7 +76,9 @@ describe("the store's clock", () => {
     time.stepWall(-40_000);
     expect(behindMs()).toBeLessThan(25);
     time.stepWall(80_000);
+    await clock.probe();
     expect(behindMs()).toBeGreaterThanOrEqual(0);
+    expect(behindMs()).toBeLessThan(1_020);
   });
 
   it("is unavailable on a host whose wall clock is further off than AWS itself accepts", async () => {
@@ -120,7 +123,6 @@ describe("the store's clock", () => {
     const { time, clock, behindMs } = simulatedClock();
     await clock.narrow();
     time.pass(40_000);
-    clock.thaw();
     expect(behindMs()).toBeGreaterThanOrEqual(0);
     expect(behindMs()).toBeLessThan(100);
   });
@@ -129,11 +131,32 @@ describe("the store's clock", () => {
     const { time, clock, behindMs } = simulatedClock();
     await clock.narrow();
     time.freeze(600_000);
-    clock.thaw();
     expect(() => clock.now()).toThrow(ClockUnavailableError);
     await clock.probe();
     expect(behindMs()).toBeGreaterThanOrEqual(0);
     expect(behindMs()).toBeLessThan(1_020);
+  });
+});
+
+describe("a host that is frozen while it waits for an answer", () => {
+  it("learns nothing from that answer, and does not go by what it knew before", async () => {
+    const { time, clock, behindMs } = simulatedClock();
+    await clock.narrow();
+    clock.observe(time.exchange(0, 60_000));
+    expect(() => clock.now()).toThrow(ClockUnavailableError);
+    await clock.probe();
+    expect(behindMs()).toBeGreaterThanOrEqual(0);
+    expect(behindMs()).toBeLessThan(1_020);
+  });
+
+  it("asks anew before it sleeps until an instant", async () => {
+    const { time, clock } = simulatedClock();
+    await clock.narrow();
+    const at = plusMs(clock.now(), 90_000);
+    time.freeze(60_000);
+    await clock.sleepUntil(at);
+    expect(time.storeMs()).toBeGreaterThanOrEqual(at);
+    expect(time.storeMs() - at).toBeLessThan(1_020);
   });
 });
 

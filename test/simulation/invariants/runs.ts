@@ -35,8 +35,6 @@ export const jobsBeginWithinTheirLease: InvariantOf = (world) => ({
   name: "jobs begin within their lease",
   on: (fact) => {
     if (fact.type !== "job-started" || world.clocksAreWrong) return undefined;
-    // It knows nothing of the time it stood still, and reads the store's too early until two answers agree.
-    if (world.clocksStop && (fact.by?.frozenMs ?? 0) > 0) return undefined;
     const { leaseUntil } = fact;
     return fact.at >= leaseUntil
       ? finding(fact.attempt.key, `attempt ${fact.attempt.token} began ${fact.at - leaseUntil} ms after its lease`)

@@ -145,7 +145,6 @@ function platformOf(prng: Prng, world: World, faultsEnd: number): PlatformOption
   const lagMs = prng.pick([200, 2_000, 20_000]);
   const clocks = clocksOf(prng.fork(), trouble());
   world.clocksAreWrong = clocks.some(({ step }) => step !== undefined);
-  world.clocksStop = clocks.some(({ countsFrozen }) => !countsFrozen);
   world.dispatchersMax = 2;
   return {
     dispatchers: prng.whole(1, 2),

@@ -63,14 +63,15 @@ export function clockOf(environment: Environment, host: Host, logger: Logger): E
   const { world } = environment;
   const observe: Track = () => {
     const sentMs = host.monotonicMs();
-    return (effectAt) => sample(sentMs, effectAt);
+    const sentWallMs = host.wallMs();
+    return (effectAt) => sample(sentMs, sentWallMs, effectAt);
   };
-  const sample = (sentMs: number, effectAt: number) => {
+  const sample = (sentMs: number, sentWallMs: number, effectAt: number) => {
     const header = world.plan.date(world.kernel.now);
     if (header === "missing") return;
     const receivedMs = host.monotonicMs();
     const dateMs = Math.floor((effectAt + header.wrongByMs) / DATE_RESOLUTION_MS) * DATE_RESOLUTION_MS;
-    clock.observe({ sentMs, receivedMs, dateMs });
+    clock.observe({ sentMs, receivedMs, wallElapsedMs: host.wallMs() - sentWallMs, dateMs });
   };
   const errors = (message: string) => new Error(message);
   const effect = () => world.store.occurrences.shardHighWater(1);

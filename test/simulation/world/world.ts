@@ -52,8 +52,6 @@ export class World {
   readonly recordsLost = new Set<string>();
   /** Whether some host's clocks are so wrong that its leases may be lost for it. */
   clocksAreWrong = false;
-  /** Whether some host's monotonic clock stands still while it is frozen. */
-  clocksStop = false;
   /** The most dispatchers that are at work at once, overlaps aside. */
   dispatchersMax = 1;
   /** Runs of instants before this must have ended when the world is judged. */
