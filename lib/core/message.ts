@@ -2,7 +2,7 @@ import * as z from "zod";
 import type { Problem } from "./errors.ts";
 import { toIso } from "./instant.ts";
 import { OCCURRENCE_KINDS, type Occurrence } from "./occurrence.ts";
-import { problemsOf } from "./validation.ts";
+import { jsonValue, problemsOf } from "./validation.ts";
 
 /** The version of the message contract: readers refuse what they do not know. */
 export const MESSAGE_VERSION = 1;
@@ -16,7 +16,7 @@ export const messageSchema = z.object({
   kind: z.enum(OCCURRENCE_KINDS, `must be one of ${OCCURRENCE_KINDS.join(", ")}`),
   scheduledFor: z.string("must be an ISO instant").describe("the nominal instant, in UTC"),
   job: z.string("must be text"),
-  payload: z.json("must be a JSON value").describe("what the schedule carries: any JSON value"),
+  payload: jsonValue("must be a JSON value").describe("what the schedule carries: any JSON value"),
   attempt: z
     .int("must be a whole number")
     .nonnegative("must not be negative")

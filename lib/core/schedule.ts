@@ -4,7 +4,7 @@ import { parseTiming, type Timing } from "./firing/index.ts";
 import { contentHash } from "./ids.ts";
 import { fromIso, type Instant } from "./instant.ts";
 import { DEFAULT_RETRY, type RetryPolicy } from "./retry.ts";
-import { problemsOf, shown } from "./validation.ts";
+import { jsonValue, problemsOf, shown } from "./validation.ts";
 
 /** The longest and the shape of a schedule's id: it stands in keys, message attributes and `<scheduleId>@<firing>`. */
 const SCHEDULE_ID = /^[A-Za-z0-9._-]{1,128}$/;
@@ -63,6 +63,11 @@ const misfire = z.strictObject(
   },
   "must be a map of policy, graceSeconds and catchupWindowSeconds",
 );
+// The AWS SDK for JavaScript loses the value of such a member on its way from DynamoDB.
+const payload = jsonValue("must be a JSON value (text, number, boolean, null, list or map)").refine(
+  (value) => !/[{,]"__proto__":/.test(JSON.stringify(value)),
+  "must not have a member named __proto__, which would be lost",
+);
 
 /** The attributes an author writes. `paused`, `resumedAt` and `status` are others' and no part of the definition. */
 const definition = z.object(
@@ -74,7 +79,7 @@ const definition = z.object(
     timezone: z.optional(z.string("must be an IANA time zone name")),
     dst: z.optional(dst),
     enabled: z.optional(flag),
-    payload: z.optional(z.json("must be a JSON value (text, number, boolean, null, list or map)")),
+    payload: z.optional(payload),
     job: z.optional(name),
     queue: z.optional(name),
     group: z.optional(name),

@@ -1,5 +1,11 @@
-import type * as z from "zod";
+import * as z from "zod";
 import type { Problem } from "./errors.ts";
+
+const json = z.json();
+
+/** Any JSON value, kept as it was given: `z.json` alone answers a copy that lacks members named `__proto__`. `rule` says what must be. */
+export const jsonValue = (rule: string) =>
+  z.custom<z.core.util.JSONType>((value) => json.safeParse(value).success, rule);
 
 /** How much of an offending value a message quotes. */
 const SHOWN_MAX_CHARACTERS = 80;

@@ -41,6 +41,7 @@ describe("a message", () => {
         const message = carrying(payload);
         expect(decodeMessage(encodeMessage(message))).toEqual({ kind: "message", message });
       }),
+      { examples: [[JSON.parse('{"__proto__":{}}')], [JSON.parse('{"a":[{"__proto__":1,"constructor":2}]}')]] },
     );
   });
 

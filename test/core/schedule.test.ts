@@ -185,6 +185,17 @@ describe("what a deployment allows", () => {
     expect(catchup(30 * 86_400 + 1)).toMatchObject([{ path: "misfire.catchupWindowSeconds" }]);
   });
 
+  it("is a payload without members that DynamoDB's client would lose", () => {
+    const payload = JSON.parse('{"a":[{"__proto__":1}]}');
+    expect(problemsWith(scheduleItem({ payload }))).toEqual([
+      {
+        path: "payload",
+        message: 'must not have a member named __proto__, which would be lost, got {"a":[{"__proto__":1}]}',
+      },
+    ]);
+    expect(problemsWith(scheduleItem({ payload: { a: '{"__proto__":1}' } }))).toEqual([]);
+  });
+
   it("is a payload of 32 KB of JSON, in bytes", () => {
     const payload = (characters: number) => problemsWith(scheduleItem({ payload: "é".repeat(characters) }));
     expect(payload((PAYLOAD_MAX_BYTES - 2) / 2)).toEqual([]);

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import type { EventBus } from "../../app/ports.ts";
+import { jsonValue } from "../../core/validation.ts";
 import { PermanentError, RetryableError } from "../outcomes.ts";
 import type { CheckedJob } from "../types.ts";
 
@@ -11,7 +12,7 @@ const payloadSchema = z.strictObject({
     .string("must be text")
     .min(1, "must not be empty")
     .max(DETAIL_TYPE_MAX_CHARACTERS, `must be at most ${DETAIL_TYPE_MAX_CHARACTERS} characters`),
-  detail: z.record(z.string(), z.json(), "must be an object").default({}),
+  detail: z.record(z.string(), jsonValue("must be a JSON value"), "must be an object").default({}),
 });
 
 /** What the `event` job's payload says: the event's type and, by default empty, its detail. */

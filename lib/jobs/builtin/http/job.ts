@@ -1,5 +1,6 @@
 import { lookup } from "node:dns/promises";
 import * as z from "zod";
+import { jsonValue } from "../../../core/validation.ts";
 import { PermanentError, RetryableError } from "../../outcomes.ts";
 import type { CheckedJob, JobContext } from "../../types.ts";
 import { type AllowList, parseAllowList } from "./allow-list.ts";
@@ -49,7 +50,7 @@ const payloadSchema = z.strictObject({
   method: z.enum(["POST", "PUT", "PATCH", "DELETE", "GET"], "must be POST, PUT, PATCH, DELETE or GET").default("POST"),
   headers: headersSchema.default({}),
   /** Sent as JSON. */
-  body: z.json().optional(),
+  body: jsonValue("must be a JSON value").optional(),
 });
 
 /** What the `http` job's payload says. */
