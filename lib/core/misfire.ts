@@ -1,7 +1,7 @@
 import { countFirings, type Firing, firingsBetween, latestFiring, nextFiring, type Timing } from "./firing/index.ts";
 import { type Instant, later, plusMs } from "./instant.ts";
-import type { DueRow, MisfireDecision } from "./occurrence.ts";
-import type { MisfirePolicy } from "./schedule.ts";
+import { type DueRow, isHead, type MisfireDecision } from "./occurrence.ts";
+import { isSameTiming, type MisfirePolicy } from "./schedule.ts";
 
 /** Where the counting of missed firings stops: past it a decision says "more than". */
 export const MISFIRES_COUNTED_MAX = 10_000;
@@ -44,6 +44,25 @@ function latestDue(timing: Timing, after: Instant, by: Instant): Instant | undef
   const latest = latestFiring(timing, after, by);
   if (latest === undefined || latest.dueAt <= by) return latest?.scheduledFor;
   return latestFiring(timing, after, plusMs(latest.scheduledFor, -1))?.scheduledFor;
+}
+
+/**
+ * What a head that is a misfire takes over from those before it, `older`, newest first: a reconcile during an outage leaves
+ * several heads on one chain, and the decision is the oldest one's. `undefined` where the row decides for itself.
+ */
+export function decisionBefore(
+  row: DueRow,
+  older: readonly DueRow[],
+  policy: MisfirePolicy,
+  now: Instant,
+): { readonly kind: "made"; readonly misfire: MisfireDecision } | { readonly kind: "to-come" } | undefined {
+  for (const other of older) {
+    if (!isSameTiming(other.scheduleVersion, row.scheduleVersion)) continue;
+    const { misfire } = other;
+    if (misfire !== undefined && row.scheduledFor <= misfire.to) return { kind: "made", misfire };
+    if (misfire === undefined && isHead(other) && isMisfire(other, policy, now)) return { kind: "to-come" };
+  }
+  return undefined;
 }
 
 /** The first firing at or after `start`, which lies at or before the firing `to`. */

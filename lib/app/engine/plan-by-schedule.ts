@@ -5,6 +5,7 @@ import { type OccurrenceEvent, startDeadline } from "../../core/transition.ts";
 import { carriesCatchUp, catchUpFrom, decideHead, type HeadDecision, type ScheduleReading } from "../../core/visit.ts";
 import type { ReadVerdict, ScheduleItem } from "../ports.ts";
 import { ensureHeads, insertCatchUps } from "./chain.ts";
+import { decidedOnce } from "./decided-once.ts";
 import type { Engine } from "./engine.ts";
 import type { Candidate } from "./turns.ts";
 
@@ -55,7 +56,7 @@ export async function decideRows(engine: Engine, rows: readonly DueRow[]): Promi
   const now = engine.clock.now();
   const verdicts = await engine.schedules.read(scheduleIds);
   const readings = new Map(scheduleIds.map((id, index) => [id, readingOf(engine, id, verdicts[index])]));
-  return rows.flatMap((row): Decided[] => {
+  const decided = rows.flatMap((row): Decided[] => {
     const reading = readings.get(row.scheduleId);
     if (reading === undefined) return [];
     const decision: HeadDecision = carriesCatchUp(row)
@@ -63,6 +64,7 @@ export async function decideRows(engine: Engine, rows: readonly DueRow[]): Promi
       : decideHead(row, reading, now);
     return [{ row, reading, decision }];
   });
+  return decidedOnce(engine, decided, now);
 }
 
 /** By which policy a row takes its turn: a head by its schedule's as it stands, any other row by its own. */

@@ -1,5 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { sweep } from "../../../lib/app/engine/sweep.ts";
 import { visitRows } from "../../../lib/app/engine/visit-rows.ts";
 import { plusMs } from "../../../lib/core/instant.ts";
 import { NOON } from "../../support/occurrences.ts";
@@ -133,5 +134,48 @@ describe("two dispatchers near the edge of a schedule's grace", () => {
     await visitRows(stage.world.engine, stale);
     await stage.rest();
     expectPolicyKept(stage, "coalesce");
+  });
+});
+
+describe.each(POLICIES)("a misfire under %s of a chain with more than one head", (policy) => {
+  it("is decided by the oldest, also where sweeps went on during the outage", async () => {
+    const stage = await stageWith(
+      { scheduleId: "a", rate: "5 minutes", misfire: { policy, graceSeconds: 240 } },
+      { start: START },
+    );
+    await stage.playUntil(NOON);
+    stage.dispatching = false;
+    for (const minute of [6, 18, 42]) {
+      await stage.playUntil(minutesAfter(NOON, minute));
+      await sweep(stage.world.engine, stage.world.bus, new AbortController().signal);
+    }
+    expect(stage.rows().filter(({ status }) => status === "PENDING").length).toBeGreaterThan(1);
+    stage.dispatching = true;
+    await stage.playUntil(minutesAfter(NOON, 47));
+    expectPolicyKept(stage, policy);
+  });
+
+  it("waits for the next look where the rows before it cannot be read", async () => {
+    let readable = true;
+    const item = { scheduleId: "a", rate: "5 minutes", misfire: { policy, graceSeconds: 240 } };
+    const stage = await stageWith(item, {
+      start: START,
+      occurrences: (real) => ({
+        history: async (query) => {
+          if (!readable) throw new Error("throttled");
+          return real.history(query);
+        },
+      }),
+    });
+    await stage.playUntil(NOON);
+    stage.dispatching = false;
+    await stage.playUntil(BACK);
+    readable = false;
+    expect(await stage.look()).toBe(0);
+    expect(stage.world.counts.get("StoreFailures")).toBe(1);
+    readable = true;
+    stage.dispatching = true;
+    await stage.playUntil(minutesAfter(NOON, 47));
+    expectPolicyKept(stage, policy);
   });
 });
