@@ -11,7 +11,8 @@ export function occurrencesTable(rows: readonly Occurrence[]): string {
       row.status,
       `${row.attempts}/${row.maxAttempts}`,
       row.startedAt === undefined ? "-" : utc(row.startedAt),
-      row.startedAt === undefined ? "-" : duration(row.startedAt - row.scheduledFor),
+      // Each host goes by the earliest that it can be at the store: a start may seem to lie some milliseconds before its instant.
+      row.startedAt === undefined ? "-" : duration(Math.max(0, row.startedAt - row.scheduledFor)),
       reasonOf(row),
     ]),
   );

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, vi } from "vitest";
 import { BUSY_TIMEOUT_MS, type LocalWorld, START_TIMEOUT_MS, startLocalWorld } from "../../support/local-world.ts";
+import { documentedItems } from "./documented.cases.ts";
 import { rawItems, throwingJobs } from "./raw-items.cases.ts";
 import { realWorldSchedules } from "./real-world.cases.ts";
 
@@ -13,4 +14,5 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 rawItems(() => world);
+documentedItems(() => world);
 realWorldSchedules(() => world);
