@@ -48,7 +48,8 @@ export function grantPermissions(functions: Omit<Functions, "consumer">, resourc
   );
 
   allow(reconciler, ["dynamodb:Scan"], [schedules.tableArn]);
-  allow(reconciler, QUERY, [indexArn(occurrences, DEAD_LETTER_INDEX)]);
+  // It looks for heads without a schedule, too.
+  allow(reconciler, QUERY, [indexArn(occurrences, DUE_INDEX), indexArn(occurrences, DEAD_LETTER_INDEX)]);
   // Its sweep announces what the notifier never did.
   for (const announcer of [reconciler, notifier]) {
     allow(announcer, SEND, [deadLetterQueue.queueArn]);

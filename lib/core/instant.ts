@@ -14,6 +14,9 @@ export function instant(epochMs: number): Instant {
   throw new RangeError(`instant must be whole milliseconds within ${MAX_EPOCH_MS} of the epoch, got ${epochMs}`);
 }
 
+/** The end of time: everything falls due by then. */
+export const LAST_INSTANT = instant(MAX_EPOCH_MS);
+
 /** `at` moved by `ms` milliseconds, which may be negative and is rounded to a whole number. */
 export const plusMs = (at: Instant, ms: number): Instant => instant(at + Math.round(ms));
 

@@ -16,6 +16,7 @@ const asked = new Map<string, number>();
 const ask = (what: string) => void asked.set(what, (asked.get(what) ?? 0) + 1);
 const items: ScheduleItem[] = [];
 const rowsOf = new Map<string, Occurrence[]>();
+const heads: Occurrence[] = [];
 const peak = { rss: 0, heapUsed: 0 };
 let segmentEnds = new AbortController();
 
@@ -35,7 +36,7 @@ const indexed = {
       return { rows: items.slice(start, end), ...(end < items.length && { cursor: String(end) }) };
     },
     read: (ids) => {
-      ask("schedules read");
+      ask(ids.length === 1 ? "schedules read alone" : "pages of schedules read");
       return real.read(ids);
     },
     setStatus: (asRead, status) => {
@@ -48,6 +49,12 @@ const indexed = {
       ask("histories read");
       return { rows: rowsOf.get(scheduleId) ?? [] };
     },
+    due: async ({ limit, cursor }) => {
+      ask("pages of heads read");
+      const start = Number(cursor ?? 0);
+      const end = start + limit;
+      return { rows: heads.slice(start, end), ...(end < heads.length && { cursor: String(end) }) };
+    },
     insert: (rows) => {
       ask("heads inserted");
       return real.insert(rows);
@@ -56,7 +63,11 @@ const indexed = {
 };
 
 const world = newWorld(indexed);
-world.store.occurrenceChanges.subscribe(({ new: row }) => row && rowsOf.set(row.scheduleId, [row]));
+world.store.occurrenceChanges.subscribe(({ new: row }) => {
+  if (row === undefined) return;
+  rowsOf.set(row.scheduleId, [row]);
+  heads.push(row);
+});
 const timezones = ["UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata"];
 for (let index = 0; index < SCHEDULES; index += 1) {
   const scheduleId = `schedule-${index}`;

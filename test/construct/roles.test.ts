@@ -60,6 +60,7 @@ test("the reconciler keeps chains and statuses, and announces what was forgotten
     "dynamodb:PartiQLUpdate Occurrences",
     "dynamodb:Query Occurrences",
     "dynamodb:Query Occurrences/index/dead-letters",
+    "dynamodb:Query Occurrences/index/due",
     "dynamodb:Scan Schedules",
     "dynamodb:UpdateItem Occurrences",
     "dynamodb:UpdateItem Schedules",

@@ -1,4 +1,6 @@
 import { errorMessage } from "../../core/errors.ts";
+import { LAST_INSTANT } from "../../core/instant.ts";
+import { isHead } from "../../core/occurrence.ts";
 import { mapBounded } from "../bounded.ts";
 import { InvalidCursorError } from "../errors.ts";
 import type { EventBus, Page, ScheduleItem } from "../ports.ts";
@@ -9,6 +11,7 @@ import { reconcile } from "./reconcile.ts";
 /** Schedules read at a time, and reconciled side by side. */
 const SCHEDULES_PAGE = 100;
 const SIDE_BY_SIDE = 10;
+const HEADS_PAGE = 100;
 const DEAD_LETTERS_PAGE = 100;
 
 /** What a sweep saw and mended. `cursor`: where the next one goes on, if this one's time was up. */
@@ -21,9 +24,9 @@ export interface SweepSummary {
 }
 
 /**
- * The safety net under the streams: announces dead letters that nobody heard of and reconciles every schedule, page by page,
- * until done or `signal` aborts. Where it stopped is kept, page by page too, and the next sweep goes on from there. One
- * schedule's failure is counted and holds up no other, nor does that of a shard's dead letters.
+ * The safety net under the streams: announces dead letters that nobody heard of, reconciles every schedule, page by page, and
+ * then what has heads and no schedule, until done or `signal` aborts. Where it stopped is kept, page by page too, and the next
+ * sweep goes on from there. One schedule's failure is counted and holds up no other, nor does that of a shard.
  */
 export async function sweep(engine: Engine, bus: EventBus, signal: AbortSignal): Promise<SweepSummary> {
   const announced = await announceForgotten(engine, bus, signal);
@@ -31,10 +34,16 @@ export async function sweep(engine: Engine, bus: EventBus, signal: AbortSignal):
   let cursor = await engine.occurrences.readSweepCursor();
   do {
     const page = await pageAt(engine, cursor);
-    await sweepPage(engine, page.rows, totals);
+    totals.schedules += page.rows.length;
+    await mend(
+      engine,
+      page.rows.map(({ scheduleId }) => scheduleId),
+      totals,
+    );
     cursor = page.cursor;
     await engine.occurrences.writeSweepCursor(cursor);
   } while (cursor !== undefined && !signal.aborted);
+  await mendOrphans(engine, signal, totals);
   const summary = { ...totals, announced, ...(cursor !== undefined && { cursor }) };
   engine.metrics.count("Mended", totals.mended + announced);
   engine.logger.info("swept", summary);
@@ -55,13 +64,12 @@ async function pageAt({ schedules, logger, metrics }: Engine, cursor: string | u
   }
 }
 
-async function sweepPage(
+async function mend(
   engine: Engine,
-  schedules: readonly ScheduleItem[],
-  totals: { schedules: number; mended: number; failed: number },
+  scheduleIds: readonly string[],
+  totals: { mended: number; failed: number },
 ): Promise<void> {
-  await mapBounded(schedules, SIDE_BY_SIDE, async ({ scheduleId }) => {
-    totals.schedules += 1;
+  await mapBounded(scheduleIds, SIDE_BY_SIDE, async (scheduleId) => {
     try {
       const { changed, state } = await reconcile(engine, scheduleId);
       if (!changed) return;
@@ -74,20 +82,52 @@ async function sweepPage(
   });
 }
 
+/** Heads whose schedule was deleted, of which nobody was told. They would be passed over at their instants, whenever that is. */
+const mendOrphans = (engine: Engine, signal: AbortSignal, totals: { mended: number; failed: number }): Promise<void> =>
+  forEachShard(engine, signal, "the heads", async (shard) => {
+    let cursor: string | undefined;
+    do {
+      const page = await engine.occurrences.due({
+        shard,
+        until: LAST_INSTANT,
+        limit: HEADS_PAGE,
+        ...(cursor !== undefined && { cursor }),
+      });
+      const scheduleIds = [...new Set(page.rows.filter(isHead).map(({ scheduleId }) => scheduleId))];
+      const readings = scheduleIds.length === 0 ? [] : await engine.schedules.read(scheduleIds);
+      const orphaned = scheduleIds.filter((_, index) => readings[index]?.kind === "missing");
+      await mend(engine, orphaned, totals);
+      cursor = page.cursor;
+    } while (cursor !== undefined && !signal.aborted);
+  });
+
 async function announceForgotten(engine: Engine, bus: EventBus, signal: AbortSignal): Promise<number> {
   let announced = 0;
+  await forEachShard(engine, signal, "the dead letters", async (shard) => {
+    announced += await announceShard(engine, bus, shard, signal);
+  });
+  return announced;
+}
+
+/** `work` for one shard after the other. One failure holds up none of the others: the next sweep looks again. */
+async function forEachShard(
+  engine: Engine,
+  signal: AbortSignal,
+  what: string,
+  work: (shard: number) => Promise<void>,
+): Promise<void> {
+  if (signal.aborted) return;
   const shards = await engine.occurrences.shardHighWater(engine.settings.shards);
   for (let shard = 0; shard < shards && !signal.aborted; shard += 1)
     try {
-      announced += await announceShard(engine, bus, shard, signal);
+      await work(shard);
     } catch (error) {
       engine.metrics.count("StoreFailures");
-      engine.logger.warn("the dead letters of a shard could not be looked through; the next sweep does it", {
+      engine.logger.warn(`${what} of a shard could not be looked through; the next sweep does it`, {
         shard,
         error: errorMessage(error),
       });
     }
-  return announced;
 }
 
 async function announceShard(engine: Engine, bus: EventBus, shard: number, signal: AbortSignal): Promise<number> {

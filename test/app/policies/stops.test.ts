@@ -225,6 +225,19 @@ describe("the sweep", () => {
     expect(stage.ran("b")).toHaveLength(1);
   });
 
+  it("removes the heads of a schedule of whose deletion nobody was told", async () => {
+    const stage = await stageWith(minutely({ rate: "1 day" }), { start: START, settings: { shards: 4 } });
+    for (const scheduleId of ["b", "c"]) stage.world.put(minutely({ scheduleId, rate: "1 day" }));
+    await stage.rest();
+    stage.reconciling = false;
+    await stage.world.engine.schedules.remove("b");
+    expect(stage.rows("b").map(({ status }) => status)).toEqual(["PENDING"]);
+    expect(await sweep(stage.world.engine, stage.world.bus, neverAborted)).toMatchObject({ schedules: 2, mended: 1 });
+    expect(stage.rows("b")).toEqual([]);
+    expect(["a", "c"].map((scheduleId) => stage.rows(scheduleId).length)).toEqual([1, 1]);
+    expect(stage.world.counts.get("Mended")).toBe(1);
+  });
+
   it("gives an edit whose record comes after it its due: what it saw first counts from the record", async () => {
     const stage = await stageWith({ scheduleId: "a", rate: "1 hour" }, { start: START });
     await stage.playUntil(plusMs(NOON, 50 * SECOND));
