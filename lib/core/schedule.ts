@@ -193,6 +193,11 @@ export type ScheduleResult =
     };
 
 const DEFAULT_TIMEOUT_SECONDS = 60;
+/**
+ * Within this a firing is on time: a dispatcher looks once a second, and goes by the earliest that the store's time can be,
+ * which is up to two seconds behind, until it is known closely.
+ */
+const ON_TIME_SECONDS = 3;
 /** Grace before a late head counts as a misfire, and how far back `all` catches up. */
 export const DEFAULT_MISFIRE: MisfirePolicy = { policy: "coalesce", graceSeconds: 120, catchupWindowSeconds: 86_400 };
 /** How long a run may wait for its start before it is a dead letter. */
@@ -371,6 +376,7 @@ function defined<T extends object>(defaults: T, given: { [K in keyof T]?: T[K] |
 }
 
 function warningsOf(item: Readonly<Record<string, unknown>>, definition: ScheduleDefinition): string[] {
+  const misfire = defined(DEFAULT_MISFIRE, definition.misfire);
   const known = new Set([...DEFINITION_ATTRIBUTES, ...SYSTEM_ATTRIBUTES]);
   const unread = Object.keys(item).filter((key) => !known.has(key));
   return [
@@ -378,6 +384,11 @@ function warningsOf(item: Readonly<Record<string, unknown>>, definition: Schedul
     ...(definition.effects === "none"
       ? [
           "effects: 'none' says that a second run would do harm; a run is dispatched at least once, so it may happen twice",
+        ]
+      : []),
+    ...(misfire.graceSeconds < ON_TIME_SECONDS
+      ? [
+          `misfire.graceSeconds: a firing on time may come up ${ON_TIME_SECONDS} seconds late, and is a misfire with a grace of ${misfire.graceSeconds}`,
         ]
       : []),
   ];

@@ -209,6 +209,12 @@ describe("what a deployment allows", () => {
 });
 
 describe("a warning", () => {
+  it("names a grace that firings on time outlast", () => {
+    const graceOf = (graceSeconds: number) => scheduleOf(scheduleItem({ misfire: { graceSeconds } })).warnings;
+    expect(graceOf(2)).toEqual([expect.stringMatching(/^misfire.graceSeconds: .* with a grace of 2$/)]);
+    expect(graceOf(3)).toEqual([]);
+  });
+
   it("meets attributes that nothing reads, and stops no schedule", () => {
     expect(scheduleOf(scheduleItem({ cronn: "x", fromTheFuture: 1 })).warnings).toEqual([
       "cronn: is no attribute of a schedule and changes nothing",
