@@ -16,7 +16,9 @@ export type InvokeVerdict =
   | { readonly kind: "returned"; readonly value: unknown }
   /** The function ran and failed. */
   | { readonly kind: "failed"; readonly error: RecordedError }
-  /** It was not run, or there is no answer; `permanent`: the same call can never be taken. */
+  /** Nobody knows whether it ran: no answer came, or one that does not tell. */
+  | { readonly kind: "unanswered"; readonly error: Error }
+  /** It was not run; `permanent`: the same call can never be taken. */
   | {
       readonly kind: "refused";
       readonly permanent: boolean;

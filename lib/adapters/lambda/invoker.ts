@@ -1,6 +1,11 @@
-import type { InvokeCommandOutput, LambdaClient, LambdaClientConfig } from "@aws-sdk/client-lambda";
+import type {
+  InvokeCommandOutput,
+  LambdaClient,
+  LambdaClientConfig,
+  LambdaServiceException,
+} from "@aws-sdk/client-lambda";
 import * as z from "zod";
-import type { FunctionInvoker, InvokeVerdict } from "../../app/function-invoker.ts";
+import type { FunctionCall, FunctionInvoker, InvokeVerdict } from "../../app/function-invoker.ts";
 
 /** How long a connection may take to stand. An answer takes as long as the function does: the call's signal ends the wait. */
 const CONNECTION_TIMEOUT_MS = 2_000;
@@ -14,6 +19,12 @@ const PERMANENT: ReadonlySet<string> = new Set([
   "UnsupportedMediaTypeException",
 ]);
 
+/**
+ * Faults of 5xx that kept Lambda from running the function (AWS Lambda API Reference, "Invoke": Errors, "Error codes are
+ * reserved for errors that prevent your function from executing"). Of any other, such as `ServiceException`, nobody knows.
+ */
+const NOT_RUN = /^(EC2|ENI|KMS|SubnetIP|ResourceNotReady|Invalid(Runtime|SecurityGroupID|SubnetID|ZipFile))/;
+
 /** What Lambda tells with a throttled call (AWS Lambda API Reference, "TooManyRequestsException"). */
 const throttled = z.object({ retryAfterSeconds: z.coerce.number().nonnegative() });
 
@@ -22,8 +33,11 @@ const functionFailure = z.object({ errorType: z.string().optional(), errorMessag
 
 type Sdk = typeof import("@aws-sdk/client-lambda");
 
-/** A client with what a caller knows of where Lambda is, and the SDK it came from, for commands. */
-type Loaded = { readonly client: Pick<LambdaClient, "send">; readonly sdk: Pick<Sdk, "InvokeCommand"> };
+/** A client with what a caller knows of where Lambda is, and the SDK it came from, for commands and errors. */
+type Loaded = {
+  readonly client: Pick<LambdaClient, "send">;
+  readonly sdk: Pick<Sdk, "InvokeCommand" | "LambdaServiceException">;
+};
 
 /** Loads the SDK when something is first invoked: most deployments invoke nothing, and a cold start must not pay for it. */
 export const loadLambda = async (
@@ -43,34 +57,59 @@ export const loadLambda = async (
 export function createFunctionInvoker(load: () => Promise<Loaded>): FunctionInvoker {
   let loading: Promise<Loaded> | undefined;
   const loaded = (): Promise<Loaded> => {
-    loading ??= load();
+    loading ??= load().catch((error: unknown) => {
+      // The next call tries again.
+      loading = undefined;
+      throw error;
+    });
     return loading;
   };
   return {
-    invoke: async ({ functionArn, payload, custom, signal }) => {
+    invoke: async (call) => {
       try {
-        const { client, sdk } = await loaded();
-        const command = new sdk.InvokeCommand({
-          FunctionName: functionArn,
-          InvocationType: "RequestResponse",
-          ClientContext: Buffer.from(JSON.stringify({ custom })).toString("base64"),
-          Payload: Buffer.from(payload),
-        });
-        return verdictOf(await client.send(command, { abortSignal: signal }));
+        return await invokeWith(await loaded(), call);
       } catch (thrown) {
-        const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-        if (PERMANENT.has(error.name)) return { kind: "refused", permanent: true, error };
-        const told = throttled.safeParse(error);
-        return {
-          kind: "refused",
-          permanent: false,
-          error,
-          ...(told.success && { retryAfterSeconds: told.data.retryAfterSeconds }),
-        };
+        return { kind: "refused", permanent: false, error: errorOf(thrown) };
       }
     },
   };
 }
+
+/** Throws where there is nothing to be sent. */
+async function invokeWith(
+  { client, sdk }: Loaded,
+  { functionArn, payload, custom, signal }: FunctionCall,
+): Promise<InvokeVerdict> {
+  const command = new sdk.InvokeCommand({
+    FunctionName: functionArn,
+    InvocationType: "RequestResponse",
+    ClientContext: Buffer.from(JSON.stringify({ custom })).toString("base64"),
+    Payload: Buffer.from(payload),
+  });
+  try {
+    return verdictOf(await client.send(command, { abortSignal: signal }));
+  } catch (thrown) {
+    return thrown instanceof sdk.LambdaServiceException ? refusalBy(thrown) : unanswered(thrown);
+  }
+}
+
+function refusalBy(error: LambdaServiceException): InvokeVerdict {
+  const { httpStatusCode = 0 } = error.$metadata;
+  const isDefinite = (httpStatusCode >= 400 && httpStatusCode < 500) || NOT_RUN.test(error.name);
+  if (!isDefinite) return unanswered(error);
+  if (PERMANENT.has(error.name)) return { kind: "refused", permanent: true, error };
+  const told = throttled.safeParse(error);
+  return {
+    kind: "refused",
+    permanent: false,
+    error,
+    ...(told.success && { retryAfterSeconds: told.data.retryAfterSeconds }),
+  };
+}
+
+const unanswered = (thrown: unknown): InvokeVerdict => ({ kind: "unanswered", error: errorOf(thrown) });
+
+const errorOf = (thrown: unknown): Error => (thrown instanceof Error ? thrown : new Error(String(thrown)));
 
 function verdictOf({ FunctionError, Payload }: Pick<InvokeCommandOutput, "FunctionError" | "Payload">): InvokeVerdict {
   const value = jsonIn(Payload);

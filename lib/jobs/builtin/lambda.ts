@@ -44,6 +44,8 @@ export const createLambdaJob = ({ allowed, functions }: LambdaJobOptions): Check
         return verdict.value;
       case "failed":
         throw new RetryableError(`${name} failed: ${verdict.error.name}: ${verdict.error.message}`);
+      case "unanswered":
+        throw new RetryableError(`${name} did not answer; it may have run`, { cause: verdict.error });
       case "refused": {
         const { error: cause, retryAfterSeconds } = verdict;
         if (verdict.permanent) throw new PermanentError(`${name} cannot be invoked`, { cause });

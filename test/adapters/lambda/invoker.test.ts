@@ -82,6 +82,36 @@ describe("an invocation", () => {
 
   it.each([
     ["ServiceException", 500],
+    ["GatewayTimeout", 504],
+  ])("takes %s for no answer: the function may have run", async (type, status) => {
+    const { invoke, seen } = await lambda(refusal(type, status));
+    expect(await invoke()).toMatchObject({ kind: "unanswered" });
+    expect(seen).toHaveLength(1);
+  });
+
+  it("takes a connection that breaks for no answer", async () => {
+    const { invoke, server } = await lambda();
+    const answer = invoke();
+    await once(server, "seen");
+    server.closeAllConnections();
+    expect(await answer).toMatchObject({ kind: "unanswered", error: { message: expect.stringContaining("hang up") } });
+  });
+
+  it("loads the SDK anew after it could not be loaded", async () => {
+    const { client, sdk } = await loadLambda({ region: "eu-west-1" });
+    let loads = 0;
+    const invoker = createFunctionInvoker(async () => {
+      loads += 1;
+      if (loads === 1) throw new Error("no such module");
+      return { client: { ...client, send: async () => ({ $metadata: {} }) }, sdk };
+    });
+    const call = { functionArn: FUNCTION, payload: "{}", custom: {}, signal: new AbortController().signal };
+    expect(await invoker.invoke(call)).toMatchObject({ kind: "refused", permanent: false });
+    expect(await invoker.invoke(call)).toEqual({ kind: "returned", value: undefined });
+    expect(loads).toBe(2);
+  });
+
+  it.each([
     ["AccessDeniedException", 403],
     ["EC2ThrottledException", 502],
   ])("takes %s for what may pass, and does not try again by itself", async (type, status) => {
@@ -101,6 +131,6 @@ describe("an invocation", () => {
     const answer = invoke(controller.signal);
     await once(server, "seen");
     controller.abort();
-    expect(await answer).toMatchObject({ kind: "refused", permanent: false, error: { name: "AbortError" } });
+    expect(await answer).toMatchObject({ kind: "unanswered", error: { name: "AbortError" } });
   });
 });

@@ -183,6 +183,13 @@ describe("the lambda job", () => {
     });
   });
 
+  it("says so where nobody knows whether the function ran", async () => {
+    const cause = new Error("socket hang up");
+    const error = await thrownBy({ kind: "unanswered", error: cause });
+    expect(outcomeOf(error)).toEqual({ kind: "retryable" });
+    expect(error).toMatchObject({ message: "bill did not answer; it may have run", cause });
+  });
+
   it("fails for good where the same call can never be taken", async () => {
     const error = await thrownBy({ kind: "refused", permanent: true, error: new Error("no such function") });
     expect(outcomeOf(error)).toEqual({ kind: "permanent" });
@@ -194,7 +201,7 @@ describe("the lambda job", () => {
     const functions: FunctionInvoker = {
       invoke: async ({ signal }) => {
         controller.abort(reason);
-        return { kind: "refused", permanent: false, error: new Error(String(signal.aborted)) };
+        return { kind: "unanswered", error: new Error(String(signal.aborted)) };
       },
     };
     const job = createLambdaJob({ allowed: [BILL], functions });

@@ -43,8 +43,18 @@ export function send(request: HttpRequest, resolve: Resolve, signal: AbortSignal
     // No agent: a kept connection would skip the look-up, and with it the check.
     const outgoing = open(url, { method, headers, lookup, signal, agent: false });
     const fail = (error: Error) => reject(signal.aborted ? signal.reason : error);
+    const closed = () => fail(new Error("the connection closed before the answer was there"));
     outgoing.on("error", fail);
+    outgoing.on("close", closed);
+    // Nobody asked to switch protocols, and without a listener Node closes such a connection in silence.
+    outgoing.on("upgrade", ({ statusCode: status = 0 }, socket) => {
+      fulfil({ status, location: undefined, retryAfter: undefined });
+      socket.destroy();
+    });
     outgoing.on("response", (response) => {
+      // The request may close while the last of its answer is still to be read.
+      outgoing.off("close", closed);
+      response.on("close", closed);
       const { statusCode: status = 0, headers: answered } = response;
       const answer = { status, location: answered.location, retryAfter: answered["retry-after"] };
       let bytes = 0;

@@ -131,6 +131,32 @@ describe("the http job", () => {
     expect(recordedError(error).message).not.toContain("s3cret");
   });
 
+  it("fails for good where the server switches protocols, which nobody asked for", async () => {
+    const { origin } = await serverAt(({ socket }) => {
+      socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: chat\r\n\r\n");
+    });
+    const error = await thrownBy({ url: origin }, { allow: [origin] });
+    expect(outcomeOf(error)).toEqual({ kind: "permanent" });
+    expect(error).toMatchObject({ message: "the answer was 101" });
+  });
+
+  it("waits past what a server says before its answer", async () => {
+    const { origin } = await serverAt((_, response) => {
+      response.writeProcessing();
+      response.writeEarlyHints({ link: "</a.css>; rel=preload" });
+      response.writeHead(204).end();
+    });
+    expect((await run({ url: origin }, { allow: [origin] })).output).toEqual({ status: 204 });
+  });
+
+  it("takes an answer that breaks off for retryable", async () => {
+    const { origin } = await serverAt((_, response) => {
+      response.writeHead(200, { "content-length": "10" });
+      response.write("12345", () => response.destroy());
+    });
+    expect(outcomeOf(await thrownBy({ url: origin }, { allow: [origin] }))).toEqual({ kind: "retryable" });
+  });
+
   it("takes a name that cannot be found for retryable", async () => {
     const missing = async () => Promise.reject(new Error("getaddrinfo ENOTFOUND api.example.com"));
     const error = await thrownBy({ url: "https://api.example.com" }, { allow: ["api.example.com"], resolve: missing });
