@@ -3,6 +3,7 @@ import type { Instant } from "../../core/instant.ts";
 import { LEASES } from "../../core/lease.ts";
 import { formatKey, type Occurrence } from "../../core/occurrence.ts";
 import { transition } from "../../core/transition.ts";
+import { ClockUnavailableError } from "../errors.ts";
 import type { Host } from "../ports.ts";
 import type { Engine } from "./engine.ts";
 import { elapsedMs, type Moment, momentOf } from "./moment.ts";
@@ -29,6 +30,7 @@ export class LeaseKeeper {
   readonly #owner: string;
   readonly #lost = new AbortController();
   readonly #stop = new AbortController();
+  #reporting = false;
   #renewing: Promise<Renewal> | undefined;
   #renewedAt: Moment;
   #leaseUntil: Instant;
@@ -117,13 +119,20 @@ export class LeaseKeeper {
     return this.holds() ? "unknown" : this.#lose("its lease ran out while the store did not answer");
   }
 
+  /** From here on the report says what became of the attempt: a renewal may be refused because the report was taken. */
+  reporting(): void {
+    this.#reporting = true;
+  }
+
   /** Ends the renewals. The lease itself runs on. */
   stop(): void {
     this.#stop.abort();
   }
 
-  #untried(error: unknown): "unknown" {
+  async #untried(error: unknown): Promise<"unknown"> {
     this.#engine.logger.warn("a renewal could not be tried; it is repeated", { error: errorMessage(error) });
+    // Whatever the store answers tells its time.
+    if (error instanceof ClockUnavailableError) await this.#engine.occurrences.read([this.#row]);
     return "unknown";
   }
 
@@ -136,7 +145,7 @@ export class LeaseKeeper {
       const error = new LeaseLostError(
         `attempt ${this.#row.fencingToken} of ${formatKey(this.#row)} must stop: ${why}`,
       );
-      this.#engine.logger.warn("an attempt lost its lease", { error: errorMessage(error) });
+      if (!this.#reporting) this.#engine.logger.warn("an attempt lost its lease", { error: errorMessage(error) });
       this.#lost.abort(error);
     }
     return "lost";

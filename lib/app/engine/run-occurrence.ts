@@ -2,13 +2,13 @@ import { errorMessage } from "../../core/errors.ts";
 import { type Instant, plusMs } from "../../core/instant.ts";
 import type { OccurrenceMessage } from "../../core/message.ts";
 import { formatKey, type Occurrence, type RecordedError } from "../../core/occurrence.ts";
-import { retryDelayMs } from "../../core/retry.ts";
-import { type OccurrenceEvent, startTransition, transition } from "../../core/transition.ts";
+import { startTransition } from "../../core/transition.ts";
 import type { Host } from "../ports.ts";
 import type { Engine } from "./engine.ts";
 import { LeaseKeeper } from "./lease-keeper.ts";
-import { momentOf } from "./moment.ts";
-import { settleable, writeUntilDecided } from "./settle.ts";
+import { elapsedMs, type Moment, momentOf } from "./moment.ts";
+import { report } from "./report.ts";
+import { timeOnceKnown, writeUntilDecided } from "./settle.ts";
 import { letNextRun } from "./turns.ts";
 
 /** How long a job whose signal aborted is given to come to an end before it is left behind. */
@@ -54,8 +54,10 @@ export type RunResult =
   | { readonly kind: "reported"; readonly outcome: Execution["kind"]; readonly abandoned: boolean }
   /** The message meets no row that waits for it: a redelivery, or its attempt is history. */
   | { readonly kind: "not-mine" }
-  /** The report changed nothing: another attempt, a cancel or the clock was faster. Or it could not be delivered, and the lease decides. */
+  /** The report changed nothing: another attempt, a cancel or the clock was faster. */
   | { readonly kind: "stale"; readonly abandoned: boolean }
+  /** The report could not be delivered while the lease held, or before the runner's end: the lease decides. */
+  | { readonly kind: "unreported"; readonly abandoned: boolean }
   /** Nothing was started: let the queue deliver the message again. */
   | { readonly kind: "hand-back"; readonly reason: string };
 
@@ -64,24 +66,25 @@ export type RunResult =
  * caller's, and comes last. A crash anywhere leaves a row whose own `dueAt` recovers it.
  */
 export async function runOccurrence(runner: Runner, message: OccurrenceMessage): Promise<RunResult> {
+  if (runner.shutdown?.aborted) return { kind: "hand-back", reason: "the runner is shutting down" };
   const owner = runner.engine.newNonce();
-  // Before the first start is sent: from here the lease is counted, however long its answer takes.
-  const sentAt = momentOf(runner.host);
   const started = await start(runner, message, owner);
   if (started.kind !== "started") return started;
-  const { row } = started;
+  const { row, at, sentAt } = started;
   const keeper = new LeaseKeeper(runner.engine, runner.host, row, owner, sentAt);
   if (!keeper.holds()) {
     runner.engine.logger.warn("a start was answered too late to act on it", { key: formatKey(row) });
     return { kind: "stale", abandoned: false };
   }
-  const { metrics, clock } = runner.engine;
+  const { metrics } = runner.engine;
+  // From here on the store's time may be unknown, as after a freeze: what runs needs it no more than it must.
+  const now = plusMs(at, elapsedMs(runner.host, sentAt));
   metrics.count("Starts");
   if (row.kind === "scheduled" && row.attempts === 1)
-    metrics.record("StartLatenessMs", clock.now() - row.scheduledFor, row.scheduleId);
+    metrics.record("StartLatenessMs", now - row.scheduledFor, row.scheduleId);
   const renewals = keeper.run();
   try {
-    return await executeAndReport(runner, keeper, row, owner);
+    return await executeAndReport(runner, keeper, row, owner, plusMs(now, row.timeoutSeconds * 1000));
   } finally {
     keeper.stop();
     await renewals;
@@ -94,23 +97,31 @@ async function executeAndReport(
   keeper: LeaseKeeper,
   row: Occurrence,
   owner: string,
+  deadline: Instant,
 ): Promise<RunResult> {
   const { engine, host } = runner;
   const startedMs = host.monotonicMs();
-  const { execution, abandoned } = await executeWithin(runner, keeper, row);
+  const { execution, abandoned } = await executeWithin(runner, keeper, row, deadline);
   engine.metrics.record("RunDurationMs", host.monotonicMs() - startedMs, row.scheduleId);
-  const reported = keeper.lost.aborted ? "stale" : await report(runner, row, owner, execution);
+  const reported = keeper.lost.aborted ? "stale" : await report(runner, keeper, row, owner, execution);
+  keeper.stop();
+  const fields = { key: formatKey(row), token: row.fencingToken };
   if (reported === "stale") {
     engine.metrics.count("StaleReports");
-    engine.logger.warn("a report came too late and changed nothing", { key: formatKey(row), token: row.fencingToken });
+    engine.logger.warn("a report came too late and changed nothing", fields);
     return { kind: "stale", abandoned };
+  }
+  if (reported === "unreported") {
+    engine.logger.error("a report could not be delivered: the lease decides", { ...fields, outcome: execution.kind });
+    return { kind: "unreported", abandoned };
   }
   await letNextRun(engine, [reported]);
   return { kind: "reported", outcome: execution.kind, abandoned };
 }
 
 type Started =
-  | { readonly kind: "started"; readonly row: Occurrence }
+  /** `at` and `sentAt`: when it was first sent, by the store's clock and by the host's. The lease counts from there, however long its answer took. */
+  | { readonly kind: "started"; readonly row: Occurrence; readonly at: Instant; readonly sentAt: Moment }
   | Extract<RunResult, { kind: "not-mine" | "hand-back" }>;
 
 async function start({ engine, host, logs }: Runner, message: OccurrenceMessage, owner: string): Promise<Started> {
@@ -122,11 +133,14 @@ async function start({ engine, host, logs }: Runner, message: OccurrenceMessage,
     owner,
     ...(logs !== undefined && { logs }),
   } as const;
-  const { guard, change } = startTransition(event, engine.clock.now());
+  const at = await timeOnceKnown(engine, host, key);
+  if (at === undefined) return { kind: "hand-back", reason: "the store's time is not known" };
+  const sentAt = momentOf(host);
+  const { guard, change } = startTransition(event, at);
   const isMine = (row: Occurrence) => row.status === "RUNNING" && row.owner === owner;
   const verdict = await writeUntilDecided(engine, host, { key, guard, change, isMine });
   if (verdict === undefined) return { kind: "hand-back", reason: "the store did not take the start" };
-  if (verdict.kind === "applied") return { kind: "started", row: verdict.row };
+  if (verdict.kind === "applied") return { kind: "started", row: verdict.row, at, sentAt };
   engine.metrics.count("StaleMessages");
   engine.logger.info("a message met no attempt that waits for it", {
     key: formatKey(key),
@@ -140,16 +154,19 @@ async function executeWithin(
   runner: Runner,
   keeper: LeaseKeeper,
   row: Occurrence,
+  deadline: Instant,
 ): Promise<{ execution: Execution; abandoned: boolean }> {
-  const { engine, host } = runner;
+  const { host, shutdown } = runner;
+  // It came while the start was under way: the attempt is taken, its job need not begin.
+  if (shutdown?.aborted) return { execution: abortedBy(shutdown), abandoned: false };
   const timeUp = new AbortController();
   const ended = new AbortController();
-  const signals = [timeUp.signal, keeper.lost, ...(runner.shutdown ? [runner.shutdown] : [])];
+  const signals = [timeUp.signal, keeper.lost, ...(shutdown ? [shutdown] : [])];
   const signal = AbortSignal.any(signals);
   const job = runner
     .execute({
       row,
-      deadline: plusMs(engine.clock.now(), row.timeoutSeconds * 1000),
+      deadline,
       signal,
       leaseUntil: () => keeper.leaseUntil,
       heartbeat: async () => {
@@ -167,47 +184,11 @@ async function executeWithin(
   // What is done when the runner shuts down is done.
   const done = execution?.kind === "succeeded" && !timeUp.signal.aborted && !keeper.lost.aborted;
   if (execution !== undefined && (done || !signal.aborted)) return { execution, abandoned: false };
-  const aborted = { kind: "failed", error: abortedBy(signal), permanent: false } as const;
-  return { execution: aborted, abandoned: execution === undefined };
+  return { execution: abortedBy(signal), abandoned: execution === undefined };
 }
 
-const abortedBy = (signal: AbortSignal): RecordedError => ({
-  name: signal.reason instanceof Error ? signal.reason.name : "AbortError",
-  message: errorMessage(signal.reason),
+const abortedBy = ({ reason }: AbortSignal): Execution => ({
+  kind: "failed",
+  error: { name: reason instanceof Error ? reason.name : "AbortError", message: errorMessage(reason) },
+  permanent: false,
 });
-
-async function report(
-  { engine, host }: Runner,
-  row: Occurrence,
-  owner: string,
-  execution: Execution,
-): Promise<Occurrence | "stale"> {
-  const next = transition(row, reportOf(engine, row, owner, execution), engine.clock.now(), engine.settings);
-  if (next.kind === "refused") return "stale";
-  const isMine = ({ log }: Occurrence) =>
-    log.some((entry) => entry.token === row.fencingToken && entry.endedAt !== undefined);
-  const verdict = await writeUntilDecided(engine, host, settleable(row, next, isMine));
-  if (verdict?.kind !== "applied") return "stale";
-  recordOutcome(engine, row, verdict.row, execution);
-  return verdict.row;
-}
-
-function reportOf(engine: Engine, row: Occurrence, owner: string, execution: Execution): OccurrenceEvent {
-  const held = { token: row.fencingToken, owner, log: row.log };
-  if (execution.kind === "succeeded")
-    return { type: "succeed", ...held, ...(execution.output !== undefined && { output: execution.output }) };
-  const delayMs = retryDelayMs(row.retry, row.attempts, engine.random(), execution.retryAfterSeconds);
-  return { type: "fail", ...held, error: execution.error, permanent: execution.permanent, delayMs };
-}
-
-function recordOutcome({ metrics, logger }: Engine, row: Occurrence, after: Occurrence, execution: Execution): void {
-  const fields = { key: formatKey(row), occurrenceId: row.occurrenceId, attempt: row.attempts, status: after.status };
-  if (execution.kind === "succeeded") {
-    metrics.count("Succeeded", 1, row.scheduleId);
-    if (after.outputDropped) logger.warn("the job's output was too large to keep", fields);
-    return;
-  }
-  const retrying = after.status === "RETRYING";
-  metrics.count(retrying ? "Retries" : "DeadLetters", 1, row.scheduleId);
-  logger[retrying ? "warn" : "error"]("an attempt failed", { ...fields, error: execution.error });
-}

@@ -1,5 +1,7 @@
 import { errorMessage } from "../../core/errors.ts";
+import type { Instant } from "../../core/instant.ts";
 import type { Occurrence, OccurrenceKey } from "../../core/occurrence.ts";
+import { ClockUnavailableError } from "../errors.ts";
 import type { Host, OccurrenceWrite, WriteVerdict } from "../ports.ts";
 import type { Engine } from "./engine.ts";
 
@@ -42,21 +44,47 @@ export async function writeSettled(
   });
 }
 
-/** Tries of a write that the store does not take, and the pause after the first; it doubles each time. */
-const WRITE_TRIES = 5;
+/** Tries of a write that the store does not take, and the pause after the first; it doubles each time, up to the longest. */
+export const WRITE_TRIES = 5;
 const WRITE_PAUSE_MS = 200;
+const WRITE_PAUSE_MAX_MS = 2_000;
+
+/** How long something is tried again. */
+export interface Patience {
+  /** Whether another try is worth its while after so many. */
+  readonly goesOn: (tries: number) => boolean;
+  /** Each ends the pause that it meets: the next try comes at once. */
+  readonly hurry: readonly AbortSignal[];
+}
+
+/** Some three seconds: what ends there is recovered elsewhere. */
+const BRIEF: Patience = { goesOn: (tries) => tries < WRITE_TRIES, hurry: [] };
+
+async function repeat<Result>(
+  host: Pick<Host, "sleep">,
+  { goesOn, hurry }: Patience,
+  attempt: () => Promise<Result | undefined>,
+): Promise<Result | undefined> {
+  for (let tries = 1; ; tries += 1) {
+    const result = await attempt();
+    if (result !== undefined || !goesOn(tries)) return result;
+    const pauseMs = Math.min(WRITE_PAUSE_MS * 2 ** (tries - 1), WRITE_PAUSE_MAX_MS);
+    await host.sleep(pauseMs, AbortSignal.any(hurry.filter(({ aborted }) => !aborted)));
+  }
+}
 
 /**
  * Writes one row until the store has decided: a try that it did not take, or did not answer, is repeated. Only for writes
  * whose own effect makes their guard fail. `undefined`: it never decided, and the row's own `dueAt` recovers it.
  */
-export async function writeUntilDecided(
+export function writeUntilDecided(
   engine: Pick<Engine, "occurrences" | "logger" | "metrics">,
   host: Pick<Host, "sleep">,
   write: SettleableWrite,
+  patience = BRIEF,
 ): Promise<Extract<WriteVerdict, { kind: "applied" | "refused" }> | undefined> {
   let doubtful = false;
-  for (let attempt = 1; attempt <= WRITE_TRIES; attempt += 1) {
+  return repeat(host, patience, async () => {
     const [verdict] = await engine.occurrences.write([write]);
     if (verdict?.kind === "applied") return verdict;
     // After an unanswered try, what stands in this one's way may be that one.
@@ -64,9 +92,34 @@ export async function writeUntilDecided(
     if (known !== undefined) return known;
     doubtful ||= verdict?.kind !== "failed";
     if (verdict?.kind !== "refused") warnOf(engine, write, verdict);
-    if (attempt < WRITE_TRIES) await host.sleep(WRITE_PAUSE_MS * 2 ** (attempt - 1));
-  }
-  return undefined;
+    return undefined;
+  });
+}
+
+/**
+ * The store's time, also where it is not known for a moment, as after this host stood still: the row is read then, since
+ * whatever the store answers tells its time. `undefined`: it stayed unknown.
+ */
+export function timeOnceKnown(
+  { clock, occurrences }: Pick<Engine, "clock" | "occurrences">,
+  host: Pick<Host, "sleep">,
+  key: OccurrenceKey,
+  patience = BRIEF,
+): Promise<Instant | undefined> {
+  const known = (): Instant | undefined => {
+    try {
+      return clock.now();
+    } catch (error) {
+      if (error instanceof ClockUnavailableError) return undefined;
+      throw error;
+    }
+  };
+  return repeat(host, patience, async () => {
+    const now = known();
+    if (now !== undefined) return now;
+    await occurrences.read([key]);
+    return known();
+  });
 }
 
 async function readBack(

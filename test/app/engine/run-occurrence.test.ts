@@ -384,12 +384,4 @@ describe("a report", () => {
     expect(world.run()).toMatchObject({ status: "RETRYING", attempts: 1 });
     expect(world.counts.get("Retries")).toBe(1);
   });
-
-  it("that the store never takes is stale: the lease decides, and the next attempt is a suspect", async () => {
-    const world = await claimedAtNoon({}, { occurrences: unreliable(5, "failed", false, 2) });
-    expect(await run(world, async () => SUCCEEDED)).toMatchObject({ kind: "stale" });
-    expect(world.run().status).toBe("RUNNING");
-    const message = await nextMessage(world, plusMs(NOON, LEASES.runLeaseMs));
-    expect(message).toMatchObject({ attempt: 2, fencingToken: 2, suspect: true });
-  });
 });
