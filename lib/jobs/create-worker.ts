@@ -2,9 +2,10 @@ import { hostname } from "node:os";
 import type { WorkerReport } from "../app/engine/worker/events.ts";
 import { runWorker } from "../app/engine/worker/run-worker.ts";
 import { PunctualError } from "../core/errors.ts";
+import { recordedError } from "../core/recorded-error.ts";
 import { createDeployedInbox, createEngine, type DeployedEngine } from "../runtime/create-engine.ts";
 import { deployed, executorOf } from "./execute.ts";
-import { queueUrlOf, type WorkerOptions, workerNumbers } from "./worker-options.ts";
+import { type WorkerOptions, workerPlan } from "./worker-options.ts";
 
 /** How often the numbers of a worker that has grown quiet are written: alarms look at whole minutes. */
 const METRICS_EVERY_MS = 30_000;
@@ -29,13 +30,14 @@ export interface Worker extends AsyncDisposable {
 /**
  * Makes a worker that runs `jobs` in a process of its own, as a container's, by the very protocol of the consumer function:
  * start, run and renew, report, acknowledge. A queue or a store that cannot be reached is tried again and ends nothing.
- * Throws `InvalidEnvironmentError`, `InvalidTimingError` and `InvalidWorkerError`, each with all that is wrong.
+ * Throws `InvalidEnvironmentError`, `InvalidTimingError` or `InvalidWorkerError`, the first of them that applies, with all that
+ * is wrong of its kind.
  */
 export function createWorker<Payloads extends Record<string, unknown>>(options: WorkerOptions<Payloads>): Worker {
-  const numbers = workerNumbers(options);
   const engine = createEngine(options.env ?? process.env, "worker", options);
+  const plan = workerPlan(engine.deployed, options);
   const jobs = deployed(options.jobs, engine);
-  const inbox = createDeployedInbox(queueUrlOf(engine.deployed, options), options);
+  const inbox = createDeployedInbox(plan.queueUrl, options);
   const drain = new AbortController();
   const abort = new AbortController();
   let settle: (report: WorkerReport | Promise<WorkerReport>) => void = () => undefined;
@@ -54,7 +56,7 @@ export function createWorker<Payloads extends Record<string, unknown>>(options: 
       logs: options.logs ?? `${hostname()} process ${process.pid}`,
       shutdown: abort.signal,
     };
-    const { concurrency, prefetch, visibilityTimeoutSeconds: visibilitySeconds, waitSeconds } = numbers;
+    const { concurrency, prefetch, visibilityTimeoutSeconds: visibilitySeconds, waitSeconds } = plan;
     const settings = { concurrency, prefetch, visibilitySeconds, waitSeconds, freshen: () => engine.clock.probe() };
     try {
       return await runWorker(
@@ -69,7 +71,7 @@ export function createWorker<Payloads extends Record<string, unknown>>(options: 
       engine.metrics.flush();
     }
   };
-  const shutdown: Worker["shutdown"] = async ({ graceSeconds = numbers.graceSeconds } = {}) => {
+  const shutdown: Worker["shutdown"] = async ({ graceSeconds = plan.graceSeconds } = {}) => {
     drain.abort();
     if (!started) {
       started = true;
@@ -106,7 +108,10 @@ async function flushNowAndThen({ host, metrics }: DeployedEngine, over: AbortSig
   }
 }
 
-/** The first signal shuts down and ends the process; a second one finds Node's own answer, which ends it at once. */
+/**
+ * The first signal shuts down and ends the process; a second one ends it at once. Also that one needs a listener: to the first
+ * process of a container, which is where a worker often is, Linux delivers no signal that it has none for (pid_namespaces(7)).
+ */
 function endBySignals(
   { logger }: DeployedEngine,
   shutdown: Worker["shutdown"],
@@ -115,20 +120,26 @@ function endBySignals(
 ): void {
   let ending = false;
   const onSignal = (signal: NodeJS.Signals): void => {
+    if (ending) {
+      logger.warn("a second signal ends this worker at once", { signal });
+      exit(1);
+      return;
+    }
     ending = true;
-    forget();
     logger.info("a signal shuts this worker down", { signal });
-    void shutdown();
-  };
-  const forget = (): void => {
-    for (const signal of SIGNALS) process.off(signal, onSignal);
+    // It fails as `ended` does, which is dealt with below.
+    shutdown().catch(() => undefined);
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);
+  const end = (code: number | undefined): void => {
+    for (const signal of SIGNALS) process.off(signal, onSignal);
+    if (code !== undefined) exit(code);
+  };
   ended.then(
-    ({ reason, abandoned }) => {
-      forget();
-      if (ending || reason === "stuck") exit(abandoned.length > 0 ? 1 : 0);
+    ({ reason, abandoned }) => end(ending || reason === "stuck" ? Number(abandoned.length > 0) : undefined),
+    (error: unknown) => {
+      logger.error("the worker failed", { error: recordedError(error) });
+      end(1);
     },
-    () => exit(1),
   );
 }

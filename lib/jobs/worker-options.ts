@@ -1,4 +1,4 @@
-import type { WorkerEvent } from "../app/engine/worker/events.ts";
+import type { Observer } from "../app/engine/worker/events.ts";
 import { formatProblems, type Problem, PunctualError } from "../core/errors.ts";
 import type { Overrides } from "../runtime/create-engine.ts";
 import { DEFAULT_QUEUE, type Settings } from "../runtime/env.ts";
@@ -24,8 +24,8 @@ export interface WorkerOptions<Payloads extends Record<string, unknown> = Record
   readonly graceSeconds?: number;
   /** Whether SIGTERM and SIGINT shut the worker down and then end the process: no. */
   readonly signals?: boolean;
-  /** Told of everything that happens. What it throws is logged and stops nothing. */
-  readonly onEvent?: (event: WorkerEvent) => void;
+  /** Told of everything that happens, and not waited for. What it throws or rejects with is logged and stops nothing. */
+  readonly onEvent?: Observer;
   /** Where this process's logs are, for the rows of what it runs: host name and process id. */
   readonly logs?: string;
   /** The environment that names tables and queues: `process.env`. */
@@ -54,15 +54,22 @@ type NumberName = keyof typeof NUMBERS;
 const isNumberName = (name: string): name is NumberName => name in NUMBERS;
 const NUMBER_NAMES = Object.keys(NUMBERS).filter(isNumberName);
 
-/** The numbers of a worker, its defaults filled in. Throws {@link InvalidWorkerError} for what is out of range. */
-export function workerNumbers(given: Partial<Record<NumberName, number>>): Record<NumberName, number> {
-  const numbers = (name: NumberName) => given[name] ?? NUMBERS[name].byDefault;
-  const problems = NUMBER_NAMES.flatMap((name) => {
-    const { from, to } = NUMBERS[name];
-    const value = numbers(name);
-    const fits = Number.isInteger(value) && value >= from && value <= to;
-    return fits ? [] : [{ path: name, message: `must be a whole number from ${from} to ${to}, got ${value}` }];
-  });
+/** What a worker works by, its defaults filled in: its numbers, and the URL of its queue. */
+export interface WorkerPlan extends Record<NumberName, number> {
+  readonly queueUrl: string;
+}
+
+/**
+ * Reads a worker's options. Throws {@link InvalidWorkerError} for numbers out of range, for a queue that needs no worker or is
+ * none of the deployment's, and for a URL that is no FIFO queue's.
+ */
+export function workerPlan(
+  { queues }: Pick<Settings, "queues">,
+  options: Partial<Record<NumberName, number>> & Pick<WorkerOptions, "queue" | "queueUrl">,
+): WorkerPlan {
+  const numbers = (name: NumberName) => options[name] ?? NUMBERS[name].byDefault;
+  const { queueUrl, problems: queueProblems } = queueOf(queues, options);
+  const problems = [...NUMBER_NAMES.flatMap((name) => numberProblems(name, numbers(name))), ...queueProblems];
   if (problems.length > 0) throw new InvalidWorkerError(problems);
   return {
     concurrency: numbers("concurrency"),
@@ -70,22 +77,33 @@ export function workerNumbers(given: Partial<Record<NumberName, number>>): Recor
     visibilityTimeoutSeconds: numbers("visibilityTimeoutSeconds"),
     waitSeconds: numbers("waitSeconds"),
     graceSeconds: numbers("graceSeconds"),
+    queueUrl,
   };
 }
 
-/** The URL of the queue that a worker receives from. Throws {@link InvalidWorkerError} for one that needs no worker, or is none of the deployment's. */
-export function queueUrlOf(
-  { queues }: Pick<Settings, "queues">,
-  { queue = DEFAULT_QUEUE, queueUrl }: Pick<WorkerOptions, "queue" | "queueUrl">,
-): string {
-  const found = Object.hasOwn(queues, queue) ? queues[queue] : undefined;
-  if (found === undefined) {
-    const names = Object.keys(queues).join(", ");
-    throw new InvalidWorkerError([{ path: "queue", message: `must be one of ${names}, got ${queue}` }]);
-  }
-  if (found.completion === "enqueued") {
-    const rule = "must be one whose runs are reported, not done once they are enqueued";
-    throw new InvalidWorkerError([{ path: "queue", message: `${rule}, got ${queue}` }]);
-  }
-  return queueUrl ?? found.url;
+function numberProblems(name: NumberName, value: number): readonly Problem[] {
+  const { from, to } = NUMBERS[name];
+  const fits = Number.isInteger(value) && value >= from && value <= to;
+  return fits ? [] : [{ path: name, message: `must be a whole number from ${from} to ${to}, got ${value}` }];
 }
+
+function queueOf(
+  queues: Settings["queues"],
+  { queue = DEFAULT_QUEUE, queueUrl }: Pick<WorkerOptions, "queue" | "queueUrl">,
+): { readonly queueUrl: string; readonly problems: readonly Problem[] } {
+  const found = Object.hasOwn(queues, queue) ? queues[queue] : undefined;
+  const url = queueUrl ?? found?.url ?? "";
+  const problems: Problem[] = [];
+  if (found === undefined)
+    problems.push({ path: "queue", message: `must be one of ${Object.keys(queues).join(", ")}, got ${queue}` });
+  else if (found.completion === "enqueued") {
+    const rule = "must be one whose runs are reported, not done once they are enqueued";
+    problems.push({ path: "queue", message: `${rule}, got ${queue}` });
+  }
+  if (queueUrl !== undefined && !(URL.canParse(queueUrl) && queueUrl.endsWith(FIFO_SUFFIX)))
+    problems.push({ path: "queueUrl", message: `must be a URL that ends with ${FIFO_SUFFIX}, got ${queueUrl}` });
+  return { queueUrl: url, problems };
+}
+
+/** Names of FIFO queues end so (Amazon SQS API Reference, "CreateQueue"). */
+const FIFO_SUFFIX = ".fifo";

@@ -7,7 +7,7 @@ import { encodeMessage, messageOf } from "../../lib/core/message.ts";
 import { createWorker } from "../../lib/jobs/create-worker.ts";
 import type { JobMap } from "../../lib/jobs/types.ts";
 import type { WorkerOptions } from "../../lib/jobs/worker-options.ts";
-import { newDeployedWorld } from "../functions/deployed-world.ts";
+import { engineOf, newDeployedWorld } from "../functions/deployed-world.ts";
 import { anOccurrence, NOON } from "../support/occurrences.ts";
 
 const inboxes = new Map<string, Inbox>();
@@ -130,11 +130,37 @@ describe("signals", () => {
     await world.time.pass(SECOND);
     expect(process.listenerCount("SIGTERM")).toBe(before + 1);
     process.emit("SIGTERM", "SIGTERM");
-    // The next one ends the process at once, as Node's own answer to it is.
-    expect(process.listenerCount("SIGTERM")).toBe(before);
     await world.time.finish(worker.ended);
     expect(world.row("a", NOON).status).toBe("SUCCEEDED");
     expect(exits).toEqual([0]);
+    expect(process.listenerCount("SIGTERM")).toBe(before);
+  });
+
+  it("end it at once the second time, also where no signal does so by itself, as to a container's first process", async () => {
+    const exits: number[] = [];
+    const { world, options } = await delivered(["a"], { signals: true, exit: (code) => void exits.push(code) });
+    const worker = createWorker({ ...options, jobs: { send: sleepingFor(world.time.host, 5 * SECOND) } });
+    worker.start();
+    await world.time.pass(SECOND);
+    process.emit("SIGTERM", "SIGTERM");
+    expect(exits).toEqual([]);
+    process.emit("SIGINT", "SIGINT");
+    expect(exits).toEqual([1]);
+    await world.time.finish(worker.ended);
+  });
+
+  it("end it with a failure, and say why, where the worker fails", async () => {
+    const exits: number[] = [];
+    const { world, options } = await delivered([], { signals: true, exit: (code) => void exits.push(code) });
+    engineOf(world.env).metrics.flush = () => {
+      throw new Error("no output");
+    };
+    const worker = createWorker({ ...options, jobs: {} });
+    worker.start();
+    process.emit("SIGTERM", "SIGTERM");
+    await expect(world.time.finish(worker.ended)).rejects.toThrow("no output");
+    expect(exits).toEqual([1]);
+    expect(world.logs).toContainEqual(expect.stringMatching(/^error: the worker failed .*no output/));
   });
 
   it("end it with a failure where a job ignored its abort", async () => {
@@ -163,10 +189,13 @@ describe("signals", () => {
 describe("a worker's options", () => {
   it("are checked together, each with what it may be", () => {
     const { env } = newDeployedWorld();
-    expect(() => createWorker({ jobs: {}, env, concurrency: 0, prefetch: 1.5, waitSeconds: 21 })).toThrow(
+    const options = { concurrency: 0, prefetch: 1.5, waitSeconds: 21, queue: "slow", queueUrl: "http://sqs/1/main" };
+    expect(() => createWorker({ jobs: {}, env, ...options })).toThrow(
       "the worker's options are not valid: concurrency: must be a whole number from 1 to 1000, got 0; " +
         "prefetch: must be a whole number from 0 to 1000, got 1.5; " +
-        "waitSeconds: must be a whole number from 1 to 20, got 21",
+        "waitSeconds: must be a whole number from 1 to 20, got 21; " +
+        "queue: must be one of default, plain, got slow; " +
+        "queueUrl: must be a URL that ends with .fifo, got http://sqs/1/main",
     );
   });
 

@@ -46,13 +46,15 @@ export type WorkerEvent =
 /** Tells whoever watches. */
 export type Tell = (event: WorkerEvent) => void;
 
-/** `observer`, whose own failures are logged and stop nothing. */
+/** Whoever watches a worker. What it does at length it does on its own: nothing waits for it. */
+export type Observer = (event: WorkerEvent) => void | Promise<void>;
+
+/** `observer`, whose own failures, at once or later, are logged and stop nothing. */
 export const tellSafely =
-  (observer: Tell | undefined, logger: Logger): Tell =>
+  (observer: Observer | undefined, logger: Logger): Tell =>
   (event) => {
-    try {
-      observer?.(event);
-    } catch (error) {
-      logger.error("an observer of the worker failed", { event: event.kind, error: String(error) });
-    }
+    const told = async () => observer?.(event);
+    told().catch((error: unknown) =>
+      logger.error("an observer of the worker failed", { event: event.kind, error: String(error) }),
+    );
   };

@@ -5,6 +5,7 @@ import { isSuspect, runDelivery } from "../run-delivery.ts";
 import type { Execution, Runner } from "../run-occurrence.ts";
 import type { Tell, WorkerReport } from "./events.ts";
 import type { Receipts } from "./receipts.ts";
+import { SuspectPatience } from "./suspect-patience.ts";
 import type { Held, WaitingLine } from "./waiting-line.ts";
 
 /** After how many receives a message that could not be dealt with comes again how much later: receives are counted, and past the queue's `maxReceiveCount` SQS takes it away. */
@@ -32,13 +33,15 @@ export interface FloorOptions {
 
 /**
  * Where deliveries are dealt with: so many at a time, and a suspect alone. While one waits nothing is received or started;
- * it runs when those before it have ended, so that a job that kills its process takes no neighbour along.
+ * it runs when those before it have ended, so that a job that kills its process takes no neighbour along. Where they do not
+ * end in time it comes again later.
  */
 export class Floor {
   readonly #options: FloorOptions;
   readonly #running = new Set<Held>();
   /** Jobs that ignored their signal and are still running, each in the place it had. */
   readonly #leftBehind = new Map<Held, string>();
+  readonly #patience: SuspectPatience;
   readonly #ended: Promise<void>;
   #end: () => void = () => undefined;
   #wakeReceiver: () => void = () => undefined;
@@ -46,6 +49,7 @@ export class Floor {
 
   constructor(options: FloorOptions) {
     this.#options = options;
+    this.#patience = new SuspectPatience(options.runner.host, (seconds) => this.#sendSuspectsAway(seconds));
     this.#ended = new Promise((resolve) => {
       this.#end = resolve;
     });
@@ -91,8 +95,13 @@ export class Floor {
 
   get #room(): number {
     const { line, concurrency, prefetch } = this.#options;
-    if (line.hasSuspect || this.#runsAlone) return 0;
-    return concurrency + prefetch - line.length - this.#running.size - this.#leftBehind.size;
+    if (line.firstSuspect !== undefined || this.#runsAlone) return 0;
+    return concurrency + prefetch - line.length - this.#atWork;
+  }
+
+  /** Jobs in this process, those among them that ignored their signal. */
+  get #atWork(): number {
+    return this.#running.size + this.#leftBehind.size;
   }
 
   get #runsAlone(): boolean {
@@ -101,8 +110,8 @@ export class Floor {
 
   #mayStart(): boolean {
     const { line, concurrency } = this.#options;
-    if (line.length === 0 || this.#runsAlone || this.#running.size + this.#leftBehind.size >= concurrency) return false;
-    return !line.hasSuspect || this.#running.size === 0;
+    if (line.length === 0 || this.#runsAlone || this.#atWork >= concurrency) return false;
+    return line.firstSuspect === undefined || this.#atWork === 0;
   }
 
   /** After every change: starts what may start, and wakes who waits for it. */
@@ -111,8 +120,17 @@ export class Floor {
       const next = this.#options.line.takeNext();
       if (next !== undefined) void this.#run(next);
     }
+    // Behind one that runs alone nothing could start anyway.
+    this.#patience.standsStillFor(this.#runsAlone ? undefined : this.#options.line.firstSuspect);
     if (this.#closed !== undefined && this.#running.size === 0) this.#end();
     this.#wakeReceiver();
+  }
+
+  #sendSuspectsAway(seconds: number): void {
+    const { line, receipts } = this.#options;
+    const suspects = line.takeSuspects().map(({ message }) => message);
+    receipts.handBack(suspects, seconds, "a suspect runs alone, and the runs before it take too long");
+    this.#moved();
   }
 
   async #run(held: Held): Promise<void> {
@@ -122,6 +140,7 @@ export class Floor {
     this.#running.add(held);
     try {
       await freshen();
+      if (this.#closed !== undefined) return receipts.handBack([message], 0, CLOSED);
       const result = await runDelivery({ ...runner, execute: this.#telling(message, begun) }, opened);
       tell({ kind: "ended", messageId: message.id, result });
       if (result.kind === "hand-back") {

@@ -1,7 +1,7 @@
 import { type RetryPolicy, retryDelayMs } from "../../../core/retry.ts";
 import type { Inbox } from "../../ports.ts";
 import type { Runner } from "../run-occurrence.ts";
-import { type Tell, tellSafely, type WorkerReport } from "./events.ts";
+import { type Observer, type Tell, tellSafely, type WorkerReport } from "./events.ts";
 import { Floor } from "./floor.ts";
 import { Receipts } from "./receipts.ts";
 import { WaitingLine } from "./waiting-line.ts";
@@ -28,7 +28,7 @@ export interface WorkerSettings {
   readonly visibilitySeconds: number;
   /** How long a receive waits for a first message. */
   readonly waitSeconds: number;
-  readonly onEvent?: Tell;
+  readonly onEvent?: Observer;
   /** Called before each delivery is dealt with. Never rejects. */
   readonly freshen?: () => Promise<void>;
 }

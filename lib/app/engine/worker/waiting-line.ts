@@ -37,9 +37,9 @@ export class WaitingLine {
     return this.#waiting.length;
   }
 
-  /** Whether one of them must run alone. */
-  get hasSuspect(): boolean {
-    return this.#waiting.some(({ opened }) => isSuspect(opened));
+  /** The first of those that must run alone. */
+  get firstSuspect(): Held | undefined {
+    return this.#waiting.find(({ opened }) => isSuspect(opened));
   }
 
   /** A message that was received this moment. */
@@ -54,12 +54,19 @@ export class WaitingLine {
    */
   takeNext(): Held | undefined {
     for (;;) {
-      const next = this.#waiting.find(({ opened }) => isSuspect(opened)) ?? this.#waiting[0];
+      const next = this.firstSuspect ?? this.#waiting[0];
       if (next === undefined) return undefined;
       this.#remove(next);
       if (!this.#hasLapsed(next)) return next;
       this.#lapsed(next);
     }
+  }
+
+  /** Takes out those that must run alone. */
+  takeSuspects(): readonly Held[] {
+    const suspects = this.#waiting.filter(({ opened }) => isSuspect(opened));
+    for (const held of suspects) this.#remove(held);
+    return suspects;
   }
 
   /** Takes out all of them. */

@@ -197,66 +197,22 @@ describe("a worker", () => {
     expect(freshened).toBe(2);
   });
 
-  it("goes on when whoever watches fails", async () => {
+  it.each([
+    [
+      "at once",
+      () => {
+        throw new Error("no watcher");
+      },
+    ],
+    ["later", () => Promise.reject(new Error("no watcher"))],
+  ])("goes on when whoever watches fails %s", async (_, onEvent) => {
     const world = newWorkerWorld();
     await world.dispatch(["a"]);
-    const onEvent = () => {
-      throw new Error("no watcher");
-    };
     const worker = world.start(succeed, { onEvent });
     await world.time.pass(SECOND);
     await worker.finish();
     expect(world.statuses(["a"])).toEqual(["SUCCEEDED"]);
     expect(world.logs.some((line) => line.startsWith("error: an observer of the worker failed"))).toBe(true);
-  });
-});
-
-describe("suspects", () => {
-  const crashed = { attempts: 2, fencingToken: 2, suspect: true } as const;
-
-  it("run alone: nothing is started while one waits, and it starts when what ran has ended", async () => {
-    const world = newWorkerWorld();
-    await world.dispatch(["a"]);
-    const begun: string[] = [];
-    let running = 0;
-    const worker = world.start(
-      async ({ row }) => {
-        begun.push(`${row.scheduleId} at ${(world.time.now() - NOON) / SECOND}, beside ${running}`);
-        running += 1;
-        await world.time.host.sleep(10 * SECOND);
-        running -= 1;
-        return SUCCEEDED;
-      },
-      { concurrency: 3, prefetch: 5 },
-    );
-    await world.time.pass(2 * SECOND);
-    await world.dispatch(["s1", "s2"], crashed);
-    await world.time.pass(2 * SECOND);
-    await world.dispatch(["b", "c"]);
-    await world.time.pass(MINUTE);
-    await worker.finish();
-    expect(begun).toEqual([
-      "a at 0, beside 0",
-      "s1 at 10, beside 0",
-      "s2 at 20, beside 0",
-      "b at 30, beside 0",
-      "c at 30, beside 1",
-    ]);
-  });
-
-  it("wait for hours behind a long job, hidden all the while", async () => {
-    const world = newWorkerWorld();
-    await world.dispatch(["long"], { timeoutSeconds: 20_000 });
-    const worker = world.start(async ({ row }) => {
-      if (row.scheduleId === "long") await world.time.host.sleep(240 * MINUTE);
-      return SUCCEEDED;
-    });
-    await world.time.pass(SECOND);
-    await world.dispatch(["s"], crashed);
-    await world.time.pass(241 * MINUTE);
-    await worker.finish();
-    expect(world.statuses(["long", "s"])).toEqual(["SUCCEEDED", "SUCCEEDED"]);
-    expect(worker.told("received").filter((name) => name === "s")).toEqual(["s"]);
   });
 });
 

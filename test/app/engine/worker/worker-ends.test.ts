@@ -124,6 +124,21 @@ describe("a worker that is to end", () => {
     expect(worker.events.map(({ kind }) => kind).slice(-2)).toEqual(["ended", "stopped"]);
   });
 
+  it("hands back what is about to start, and takes no attempt of it", async () => {
+    const world = newWorkerWorld();
+    await world.dispatch(["a"]);
+    const freshen = () => world.time.host.sleep(5 * SECOND);
+    const worker = world.start(succeed, { freshen });
+    await world.time.pass(SECOND);
+    worker.drain();
+    worker.abort();
+    await worker.finish();
+    expect(world.row("a", NOON)).toMatchObject({ status: "DISPATCHED", attempts: 1 });
+    expect(worker.told("started")).toEqual([]);
+    expect(worker.events).toContainEqual(expect.objectContaining({ kind: "handed-back", visibleInSeconds: 0 }));
+    expect(world.left()).toBe(1);
+  });
+
   it("aborts what outlasts its grace, as retryable, and reports it", async () => {
     const world = newWorkerWorld();
     await world.dispatch(["a"]);
