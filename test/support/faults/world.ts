@@ -3,7 +3,9 @@ import { createScheduleStore } from "../../../lib/adapters/dynamodb/schedules.ts
 import type { Engine } from "../../../lib/app/engine/engine.ts";
 import { reconcile } from "../../../lib/app/engine/reconcile.ts";
 import type { Logger, ScheduleItem } from "../../../lib/app/ports.ts";
+import { deduplicationId } from "../../../lib/core/ids.ts";
 import { type Instant, instant } from "../../../lib/core/instant.ts";
+import { encodeMessage, messageOf } from "../../../lib/core/message.ts";
 import type { Occurrence, OccurrenceKey } from "../../../lib/core/occurrence.ts";
 import { createClosing } from "../../../lib/local/closing.ts";
 import { createLocalClients, LOCAL_CREDENTIALS, LOCAL_REGION } from "../../../lib/local/engines/clients.ts";
@@ -44,8 +46,8 @@ export interface FaultWorld {
   startConsumer(): FunctionProcess;
   /** A worker that polls the queue by itself, until its process ends. */
   startWorker(worker?: Partial<WorkerConfiguration>): FunctionProcess;
-  /** Puts rows, as they are, into the store. */
-  insert(rows: readonly Occurrence[]): Promise<void>;
+  /** Puts rows that were claimed into the store, and their messages into the queue, as a dispatcher leaves them. */
+  dispatched(rows: readonly Occurrence[]): Promise<void>;
   /** Resolves when workers have left nothing in the queue. */
   workedOff(): Promise<void>;
   row(key: OccurrenceKey): Promise<Occurrence>;
@@ -176,9 +178,16 @@ export async function newFaultWorld(engines: FaultEngines): Promise<FaultWorld> 
     },
     startWorker: (worker = {}) =>
       startProcess({ functionName: "worker", timeoutSeconds: 0, worker: { ...WORKER, ...worker } }),
-    insert: async (rows) => {
+    dispatched: async (rows) => {
       for (const verdict of await occurrences.insert(rows))
         if (verdict.kind !== "inserted") throw new Error(`a row was not inserted: ${verdict.kind}`);
+      const messages = rows.map((row) => ({
+        queue: row.queue,
+        deduplicationId: deduplicationId(row.occurrenceId, row.fencingToken),
+        body: encodeMessage(messageOf(row)),
+      }));
+      for (const verdict of await engine.queue.send(messages))
+        if (verdict.kind !== "accepted") throw new Error(`a message was not accepted: ${verdict.kind}`);
     },
     workedOff: async () => {
       await sqs.exchanges.until(async () => ((await queue.isEmpty()) ? true : undefined));
