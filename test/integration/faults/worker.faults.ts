@@ -90,12 +90,12 @@ export function workerFaults(engines: () => FaultEngines): void {
 
       const exit = first.terminate();
       await events(world, "handed-back", 2);
+      await first.finish({ scheduleId: "quick", fencingToken: 1 });
+      expect(await succeeded(world, "quick", firing)).toMatchObject({ attempts: 1, output: '{"token":1}' });
       // An hour's visibility would keep them from it, were they not handed back.
       const second = world.startWorker();
       for (const scheduleId of late)
         expect(await succeeded(world, scheduleId, lateFiring)).toMatchObject({ attempts: 1, fencingToken: 1 });
-      await first.finish({ scheduleId: "quick", fencingToken: 1 });
-      expect(await succeeded(world, "quick", firing)).toMatchObject({ attempts: 1, output: '{"token":1}' });
       expect(await exit).toBe(0);
 
       await started(world, "overlong", 2);
