@@ -30,7 +30,8 @@ export default defineConfig({
       project(0, "functions", MOCKING, 20_000),
       project(1, "contract", ["test/contracts/**/*.test.ts"], 60_000),
       project(2, "integration", ["test/{integration,examples}/**/*.test.ts"], 120_000),
-      project(3, "simulation", ["test/simulation/**/*.test.ts"], 300_000),
+      // Nothing but arithmetic, and the longest of all: on every core.
+      { test: { ...project(3, "simulation", ["test/simulation/**/*.test.ts"], 300_000).test, maxWorkers: "100%" } },
     ],
   },
 });

@@ -11,9 +11,9 @@ beforeAll(async () => {
 });
 
 describe("small worlds", () => {
-  it("hold every invariant without any fault", async () => {
-    for (const scenario of simulation.calmScenarios)
-      expect((await simulation.play(scenario)).report ?? "held").toBe("held");
+  it("hold every invariant with no more trouble than they bring", async () => {
+    for (const scenario of simulation.directedScenarios)
+      expect((await simulation.play(scenario)).report ?? "held", scenario.name).toBe("held");
   });
 
   it("hold every invariant with any single fault at any exchange", async () => {

@@ -1,50 +1,8 @@
-import { parseArgs } from "node:util";
 import { loadSimulation } from "./bundle.ts";
+import { simulate } from "./simulate.ts";
 
-const DEFAULT_SEEDS = 100;
-const DEFAULT_MINUTES = 45;
-const PROGRESS_EVERY_MS = 5_000;
-
-/** `npm run simulate -- --seeds N [--seed S] [--minutes M]`: runs worlds until one breaks an invariant, or all held. */
-async function main(argv: readonly string[]): Promise<number> {
-  const { values } = parseArgs({
-    args: [...argv],
-    options: { seeds: { type: "string" }, seed: { type: "string" }, minutes: { type: "string" } },
-  });
-  const first = whole("seed", values.seed, 1);
-  const count = whole("seeds", values.seeds, values.seed === undefined ? DEFAULT_SEEDS : 1);
-  const minutes = whole("minutes", values.minutes, DEFAULT_MINUTES);
-  const { runSeed } = await loadSimulation("simulate");
-  const total = { hours: 0, io: 0, faults: new Map<string, number>() };
-  let shownAt = performance.now();
-  for (let seed = first; seed < first + count; seed += 1) {
-    const outcome = await runSeed(seed, minutes);
-    total.hours += outcome.simulatedMs / 3_600_000;
-    total.io += outcome.io;
-    for (const [kind, times] of outcome.faults) total.faults.set(kind, (total.faults.get(kind) ?? 0) + times);
-    if (outcome.report !== undefined) {
-      process.stdout.write(`${outcome.report}\nagain: npm run simulate -- --seed ${seed} --minutes ${minutes}\n`);
-      return 1;
-    }
-    if (performance.now() - shownAt < PROGRESS_EVERY_MS) continue;
-    shownAt = performance.now();
-    process.stderr.write(`${seed - first + 1} of ${count} seeds, ${Math.round(total.hours)} simulated hours\n`);
-  }
-  const { user, system } = process.cpuUsage();
-  const cpuMinutes = (user + system) / 60e6;
-  const faults = [...total.faults.values()].reduce((sum, times) => sum + times, 0);
-  const kinds = [...total.faults].map(([kind, times]) => `${kind} ${times}`).join(", ");
-  process.stdout.write(
-    `${count} seeds, ${Math.round(total.hours)} simulated hours, ${total.io} exchanges, ${faults} faults (${kinds}); ` +
-      `per CPU-minute ${Math.round(total.hours / cpuMinutes)} hours and ${Math.round(faults / cpuMinutes)} faults\n`,
-  );
-  return 0;
-}
-
-function whole(name: string, text: string | undefined, otherwise: number): number {
-  const value = text === undefined ? otherwise : Number(text);
-  if (Number.isInteger(value) && value >= 0) return value;
-  throw new RangeError(`--${name} must be a whole number, got ${text}`);
-}
-
-process.exitCode = await main(process.argv.slice(2));
+process.exitCode = await simulate(process.argv.slice(2), {
+  stdout: (text) => process.stdout.write(text),
+  stderr: (text) => process.stderr.write(text),
+  load: () => loadSimulation("simulate"),
+});

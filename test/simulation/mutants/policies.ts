@@ -18,6 +18,13 @@ export const POLICY_MUTANTS: readonly Mutant[] = [
     ],
   },
   {
+    name: "the gate taken over without its counter",
+    shownBy: { world: "a dead run that is replayed while the next one takes its turn" },
+    file: "lib/adapters/memory/occurrences.ts",
+    find: "if (standing?.holder !== asRead?.holder || standing?.turns !== asRead?.turns)",
+    replace: "if (standing?.holder !== asRead?.holder)",
+  },
+  {
     name: "a run that waits for nobody's end",
     file: "lib/core/overlap.ts",
     find: 'if (policy === "allow" || holder === undefined ||',

@@ -8,6 +8,7 @@ const RECONCILE = "lib/app/engine/reconcile.ts";
 export const SCHEDULE_MUTANTS: readonly Mutant[] = [
   {
     name: "successor after claim",
+    shownBy: { seed: 2 },
     file: PLAN,
     find: "const standing = await ensureHeads(engine, successors);",
     replace:
@@ -15,24 +16,57 @@ export const SCHEDULE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "successor computed from now",
+    shownBy: { world: "a dispatcher that comes after the next instant, too soon for a misfire" },
     file: VISIT,
     find: "if (isSameTiming(schedule.version, row.scheduleVersion)) return row.scheduledFor;",
     replace: "if (isSameTiming(schedule.version, row.scheduleVersion)) return now;",
   },
   {
     name: "a replayed row taken for a head",
+    shownBy: { seed: 5 },
     file: "lib/core/occurrence.ts",
     find: 'row.status === "PENDING" && row.kind === "scheduled" && row.fencingToken === 0;',
     replace: 'row.status === "PENDING" && row.kind === "scheduled";',
   },
   {
+    name: "a backfilled row taken for a head",
+    shownBy: { seed: 7 },
+    file: "lib/core/occurrence.ts",
+    find: 'row.status === "PENDING" && row.kind === "scheduled" && row.fencingToken === 0;',
+    replace: 'row.status === "PENDING" && row.fencingToken === 0;',
+  },
+  {
+    name: "a chain that stops where a row stands",
+    shownBy: { world: "a chain that comes to an instant that is taken" },
+    file: "lib/app/engine/chain.ts",
+    find: "standing[index] = isHead(reading.row) || (await walkedOn(engine, want));",
+    replace: "standing[index] = true;",
+  },
+  {
+    name: "reconcile removes a head on an old reading",
+    shownBy: { world: "a sweep that read a pause, sees the heads after the resume, and dies at once" },
+    file: RECONCILE,
+    find: "if ((await engine.occurrences.removeHead(head, reading.row)) === ",
+    replace:
+      "if ((await engine.occurrences.removeHead(head, (await engine.schedules.read([scheduleId])).map((one) => one.row)[0])) === ",
+  },
+  {
     name: "reconcile removes a due head",
+    shownBy: { world: "an edit that is reconciled just after the instant, by a clock that is a little behind" },
     file: RECONCILE,
     find: "(head) => isBeforeItsInstant(head, now) && !fires(head)",
     replace: "(head) => !fires(head)",
   },
   {
+    name: "reconcile removes a head that has just fallen due",
+    shownBy: { world: "an edit that is reconciled just after the instant, by a clock that is a little behind" },
+    file: "lib/app/engine/heads.ts",
+    find: "head.firstDueAt > plusMs(now, LEASES.leaseMarginMs);",
+    replace: "head.firstDueAt > now;",
+  },
+  {
     name: "a schedule read long before the claim",
+    shownBy: { seed: 2 },
     file: PLAN,
     find: "const verdicts = await engine.schedules.read(scheduleIds);",
     replace:
@@ -40,30 +74,35 @@ export const SCHEDULE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "an edited head runs by its old definition",
+    shownBy: { seed: 52 },
     file: VISIT,
     find: "const refresh = edited ? { refresh: schedule.snapshot } : {};",
     replace: "const refresh = {};",
   },
   {
     name: "a paused schedule fires",
+    shownBy: { world: "a pause just before the instant, which ends soon after it" },
     file: VISIT,
     find: 'if (schedule.paused) return { kind: "skip", reason: "paused", ...goOn(now) };',
     replace: "",
   },
   {
     name: "an edited head fires though its definition does not",
+    shownBy: { world: "other firing times just before the instant" },
     file: VISIT,
     find: "if (edited && firesAt(schedule.timing, row.scheduledFor) === undefined)",
     replace: "if (edited && schedule.paused)",
   },
   {
     name: "an edited schedule counting from the reconcile's now",
+    shownBy: { world: "a run that succeeds", faults: [{ index: 5, fault: { kind: "paused-after", ms: 65000 } }] },
     file: RECONCILE,
     find: "const counted = fresh ? (writtenAt ?? now) : status.since;",
     replace: "const counted = fresh ? now : status.since;",
   },
   {
     name: "delete cancels the head instead of removing it",
+    shownBy: { world: "a schedule that is deleted and put again: it finds its instants free" },
     file: "lib/app/engine/remove-deleted.ts",
     find: "const future = heads.rows.filter((head) => isBeforeItsInstant(head, now));",
     replace: "const future: typeof heads.rows = [];",

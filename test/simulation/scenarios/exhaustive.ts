@@ -1,8 +1,17 @@
-import type { Fault, Point } from "../faults/plan.ts";
-import { type Planned, playSmall, type SmallScenario } from "./small.ts";
+import type { Fault } from "../faults/plan.ts";
+import { type Planned, playSmall, type SmallPoint, type SmallScenario } from "./small.ts";
 
 /** Exchanges that change nothing: to lose the request or the answer is the same there. */
-const READS: ReadonlySet<string> = new Set(["probe", "due", "read", "history", "schedules.read", "shardHighWater"]);
+const READS: ReadonlySet<string> = new Set([
+  "probe",
+  "due",
+  "read",
+  "readGates",
+  "history",
+  "schedules.read",
+  "shardHighWater",
+  "countDeadLetters",
+]);
 
 /** Longer than the claim lease and the runner's lease. */
 const PAUSE_MS = 65_000;
@@ -28,16 +37,30 @@ const WRITE_FAULTS: readonly Fault[] = [
 /** An idle dispatcher polls, and asks for the time, again and again: one process's later reads of a kind are like its second. */
 const ALIKE_AFTER = 2;
 
-/** Every fault that differs from the others, at each of `points` from `after` on. */
-function faultsFrom(points: readonly Point[], after: number): Planned[] {
+/** What a process does between two exchanges takes no time; a job does, and so does what waits for something. */
+const AT_ONCE_MS = 1_000;
+
+/**
+ * Every fault that differs from the others, at each of `points` from `after` on. A process that dies before an exchange which
+ * follows at once on one of its own has died after that one: tried there, or, where that was a read, before it. Where nothing is
+ * under way any more a fault changes nothing but what its own process sees.
+ */
+function faultsFrom(points: readonly SmallPoint[], after: number): Planned[] {
   const reads = new Map<string, number>();
-  return points.flatMap(({ index, name, process }) => {
+  const last = new Map<string, SmallPoint>();
+  return points.flatMap((point) => {
+    const { index, at, name, process } = point;
     const isRead = READS.has(name);
     const kind = `${process} ${name}`;
     const count = (reads.get(kind) ?? 0) + 1;
     reads.set(kind, count);
-    if (index <= after || (isRead && count > ALIKE_AFTER)) return [];
-    return (isRead ? READ_FAULTS : WRITE_FAULTS).map((fault): Planned => ({ index, fault }));
+    const before = last.get(process);
+    last.set(process, point);
+    if (index <= after || point.quiet || (isRead && count > ALIKE_AFTER)) return [];
+    const diedBefore = before !== undefined && before.index > after && at - before.at < AT_ONCE_MS;
+    return (isRead ? READ_FAULTS : WRITE_FAULTS)
+      .filter(({ kind: fault }) => !(fault === "crash-before" && diedBefore))
+      .map((fault): Planned => ({ index, fault }));
   });
 }
 

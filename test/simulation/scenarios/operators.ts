@@ -1,3 +1,4 @@
+import { backfill } from "../../../lib/app/manage/backfill.ts";
 import { discardDeadLetter, replayDeadLetter } from "../../../lib/app/manage/dead-letters.ts";
 import type { Manager } from "../../../lib/app/manage/manager.ts";
 import { cancelOccurrence } from "../../../lib/app/manage/occurrences.ts";
@@ -6,6 +7,7 @@ import { runNow } from "../../../lib/app/manage/run-now.ts";
 import type { ScheduleItem } from "../../../lib/app/ports.ts";
 import { DEAD_LETTER_QUEUE } from "../../../lib/app/ports.ts";
 import { errorMessage } from "../../../lib/core/errors.ts";
+import { instant } from "../../../lib/core/instant.ts";
 import { formatKey, isHead, isTerminal, type Occurrence } from "../../../lib/core/occurrence.ts";
 import { servicesFor } from "../platform/engine.ts";
 import { Environment } from "../world/environment.ts";
@@ -19,7 +21,7 @@ import { randomDefinition } from "./definitions.ts";
 const TOOL_TIMEOUT_MS = 120_000;
 
 /** One thing an operator does: on what, and by which use case. */
-interface Deed {
+export interface Deed {
   readonly action: OperatorAction;
   readonly name: string;
   readonly work: (manager: Manager) => Promise<unknown>;
@@ -28,7 +30,11 @@ interface Deed {
 /** Lets somebody do something at random to the deployment, through the use cases that its tools call. */
 export function meddle(world: World, prng: Prng): void {
   const deed = prng.pick(DEEDS)(world, prng);
-  if (deed === undefined) return;
+  if (deed !== undefined) operate(world, deed);
+}
+
+/** Has an operator do `deed`. */
+export function operate(world: World, deed: Deed): void {
   const process = world.spawn("operator", "operator");
   world.kernel.after(TOOL_TIMEOUT_MS, () => process.kill("its operator gave up"));
   void carryOut(process, deed);
@@ -86,7 +92,39 @@ const DEEDS: readonly Choose[] = [
     return onSchedule(world, prng, "run-now", ({ scheduleId }, manager) => runNow(manager, scheduleId, { key }));
   },
   (world, prng) => redrive(world, prng),
+  (world, prng) => backfilled(world, prng),
+  (world, prng) => poison(world, prng),
 ];
+
+/** How far back a backfill reaches. */
+const BACKFILL_MS = { dense: 10 * 60_000, sparse: 4 * 3_600_000 } as const;
+
+/** What did not run of the last while is to run after all; now and then two people ask for that at once. */
+function backfilled(world: World, prng: Prng): Deed | undefined {
+  // A little ago: its tool may read the store's time as a little earlier.
+  const to = instant(world.kernel.now - 2_000);
+  const range = { from: instant(to - BACKFILL_MS[world.pace]), to, concurrency: prng.whole(1, 3) };
+  const times = prng.whole(1, 2);
+  return onSchedule(world, prng, "backfill", ({ scheduleId }, manager) =>
+    Promise.all(Array.from({ length: times }, () => backfill(manager, scheduleId, range))),
+  );
+}
+
+/** Bodies that no runner can read, or that are of no run: somebody sent them by hand. */
+const POISON = ["", "{", "null", '{"scheduleId":"s0"}', '{"scheduleId":"s0","firing":"never","fencingToken":"one"}'];
+
+function poison(world: World, prng: Prng): Deed {
+  const body = prng.pick(POISON);
+  const deduplicationId = `poison:${world.nonce()}`;
+  return {
+    action: "poison",
+    name: deduplicationId,
+    work: async () => {
+      await world.queue.send([{ queue: "default", deduplicationId, body }]);
+      world.nudge();
+    },
+  };
+}
 
 const isDead = ({ status }: Occurrence): boolean => status === "FAILED" || status === "DEAD_LETTERED";
 

@@ -15,8 +15,10 @@ import { settingsOf } from "./settings.ts";
 
 const START = Date.parse("2026-06-10T09:00:00.300Z");
 const STEP_MS = 20_000;
-/** When the one run falls due, and until when it and its schedule's chain are watched. */
+/** When the one run falls due. */
 const DUE_AFTER_MS = 40_000;
+/** The instant of the one run. */
+export const DUE_AT = START - 300 + DUE_AFTER_MS;
 
 /** A world with one schedule and one run, in which everything takes a fixed time. */
 export interface SmallScenario {
@@ -27,16 +29,21 @@ export interface SmallScenario {
   readonly neighbour?: Behaviour;
   /** What its schedule says beside that, or instead. */
   readonly definition?: Readonly<Record<string, unknown>>;
-  /** Whether the schedule is deleted and put again before its instant. */
-  readonly bornAgain?: boolean;
+  /** 1 each by default. */
+  readonly shards?: number;
+  readonly dispatchers?: number;
+  /** What people, or the platform, do in it. */
+  readonly happens?: (world: World, platform: Platform) => void;
   /** Whose exchanges a search for pairs of faults begins with, where the rest goes as in another scenario: everybody's by default. */
   readonly firstFaultsOf?: readonly Role[];
   /** For how long no tick comes at the beginning. */
   readonly silentMs?: number;
   /** How late every change of the table shows in its index. */
   readonly indexLagMs?: number;
-  /** Exchanges that get no answer and take no effect, beside the planned faults. */
-  readonly isLost?: (point: Point) => boolean;
+  /** What `Date` headers say: the truth by default. */
+  readonly dates?: FaultPlan["date"];
+  /** What befalls exchanges beside the planned faults; made anew for each play. */
+  readonly troubles?: () => (point: Point) => Fault | undefined;
 }
 
 /** A job that renews its lease once, one whose run becomes a dead letter, and one that plain readers of SQS get. */
@@ -50,73 +57,45 @@ export const SMALL_SCENARIOS: readonly SmallScenario[] = [
   },
 ];
 
-/** A job that kills its process twice, beside one that takes longer. */
-export const BAD_NEIGHBOUR: SmallScenario = {
-  name: "a job that kills its process",
-  behaviour: { ms: 2_000, killsUntil: 2 },
-  neighbour: { ms: 8_000 },
-};
-
-/** A schedule that is deleted and put again: it finds its instants free. */
-export const BORN_AGAIN: SmallScenario = { name: "a schedule put again", behaviour: { ms: 500 }, bornAgain: true };
-
-/** Firings that come faster than runs end, and must not overlap. */
-export const CROWDED: readonly SmallScenario[] = (["wait", "replace", "skip"] as const).map((overlap) => ({
-  name: `runs that ${overlap}`,
-  behaviour: { ms: 45_000 },
-  definition: { rate: "20 seconds", overlap },
-}));
-
-/**
- * A run that waits for another's end, which nobody tells it of: the index still shows it as due when its turn would be, and it is not
- * to be taken before its own look.
- */
-export const SEEN_LATE: SmallScenario = {
-  name: "a run that waits, in an index that is late",
-  behaviour: { ms: 22_000 },
-  definition: { rate: "20 seconds", overlap: "wait" },
-  indexLagMs: 5_000,
-  isLost: ({ role, name }) => role === "consumer" && name === "history",
-};
-
-/** Firings that nobody takes for three minutes: one run stands for them all. */
-export const MISSED: SmallScenario = {
-  name: "firings that were missed",
-  behaviour: { ms: 500 },
-  definition: { rate: "20 seconds", misfire: { policy: "coalesce", graceSeconds: 0 } },
-  silentMs: 180_000,
-};
-
 /** A fault at one exchange. */
 export interface Planned {
   readonly index: number;
   readonly fault: Fault;
 }
 
+/** An exchange of a small world. */
+export interface SmallPoint extends Point {
+  /** Whether nothing was under way any more: the run has ended, and every record of it was read. */
+  readonly quiet: boolean;
+}
+
 /** What a small world came to. */
 export interface SmallOutcome {
   /** Every exchange that took place, in order. */
-  readonly points: readonly Point[];
+  readonly points: readonly SmallPoint[];
   readonly violation: Violation | undefined;
   readonly report: string | undefined;
 }
 
 /** Plays `scenario` with the given faults at the given exchanges, until all is quiet, and judges it. */
 export async function playSmall(scenario: SmallScenario, planned: readonly Planned[]): Promise<SmallOutcome> {
-  const points: Point[] = [];
+  const points: SmallPoint[] = [];
   const faults = new Map(planned.map(({ index, fault }) => [index, fault]));
+  const troubles = scenario.troubles?.();
   const plan: FaultPlan = {
     ...NO_FAULTS,
+    ...(scenario.dates && { date: scenario.dates }),
     indexLagMs: () => scenario.indexLagMs ?? 0,
     exchange: (point) => {
-      points.push(point);
-      return faults.get(point.index) ?? (scenario.isLost?.(point) ? { kind: "request-lost" } : undefined);
+      const quiet = point.at > START + DUE_AFTER_MS && world.isQuiet(platform);
+      points.push({ ...point, quiet });
+      return faults.get(point.index) ?? troubles?.(point);
     },
   };
   const world = new World({
     seed: 1,
     start: START,
-    settings: settingsOf(1),
+    settings: settingsOf(scenario.shards ?? 1),
     pace: "sparse",
     plan: () => plan,
     queues: { default: { maxReceiveCount: 20 }, plain: {} },
@@ -124,7 +103,7 @@ export async function playSmall(scenario: SmallScenario, planned: readonly Plann
   });
   for (const invariant of INVARIANTS) world.watch(invariant(world));
   const platform = new Platform(world, {
-    dispatchers: 1,
+    dispatchers: scenario.dispatchers ?? 1,
     ticks: () => (world.kernel.now < START + (scenario.silentMs ?? 0) ? [] : [0]),
     hosts: exactHosts,
     queues: [
@@ -142,9 +121,9 @@ export async function playSmall(scenario: SmallScenario, planned: readonly Plann
     streams: { batchSize: 10, lagMs: () => 400, retryMs: 2_000, triesMax: 50, repeats: () => false },
     sweepEveryMs: HEALED_WITHIN_MS * 10,
   });
-  world.store.putItem({ ...definitionOf("small", scenario.behaviour, scenario.queue), ...scenario.definition });
+  world.store.putItem(itemOf(scenario));
   if (scenario.neighbour) world.store.putItem(definitionOf("neighbour", scenario.neighbour));
-  if (scenario.bornAgain) deleteAndPutAgain(world, scenario);
+  scenario.happens?.(world, platform);
   platform.start();
   world.dueBefore = instant(START + DUE_AFTER_MS + SETTLED_MS + STEP_MS);
   const broken = () => world.violation !== undefined;
@@ -156,16 +135,21 @@ export async function playSmall(scenario: SmallScenario, planned: readonly Plann
   return { points, violation: world.violation, report: world.violation && report(world, 1, world.violation) };
 }
 
-function deleteAndPutAgain(world: World, { behaviour }: SmallScenario): void {
-  world.kernel.at(START + DUE_AFTER_MS / 2, () => void world.store.schedules.remove("small"));
-  world.kernel.at(START + (DUE_AFTER_MS * 3) / 4, () => world.store.putItem(definitionOf("small", behaviour)));
-}
+/** The item of a scenario's schedule. */
+export const itemOf = ({
+  behaviour,
+  queue,
+  definition,
+}: Pick<SmallScenario, "behaviour" | "queue" | "definition">) => ({
+  ...definitionOf("small", behaviour, queue),
+  ...definition,
+});
 
 /** Fires hourly, and once in the time that is watched. */
 const definitionOf = (scheduleId: string, behaviour: Behaviour, queue = "default"): ScheduleItem => ({
   scheduleId,
   rate: "60 minutes",
-  startAt: new Date(START - 300 + DUE_AFTER_MS).toISOString(),
+  startAt: new Date(DUE_AT).toISOString(),
   job: JOB,
   queue,
   payload: behaviour,

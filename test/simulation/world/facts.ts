@@ -21,7 +21,8 @@ export type OperatorAction =
   | "backfill"
   | "run-now"
   | "redrive"
-  | "discard";
+  | "discard"
+  | "poison";
 
 /** Something that happened in the simulated world, as an observer who sees everything would write it down. */
 export type Fact =
