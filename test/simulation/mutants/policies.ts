@@ -6,6 +6,7 @@ const VISIT = "lib/core/visit.ts";
 export const POLICY_MUTANTS: readonly Mutant[] = [
   {
     name: "a gate that opens before a cancelled run's lease has ended",
+    shownBy: { world: "runs that replace" },
     file: "lib/core/overlap.ts",
     find: "|| leaseOf(holder, now) <= now);",
     replace: "|| leaseOf(holder, now) > 0);",
@@ -26,12 +27,14 @@ export const POLICY_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a run that waits for nobody's end",
+    shownBy: { world: "runs that wait" },
     file: "lib/core/overlap.ts",
     find: 'if (policy === "allow" || holder === undefined ||',
     replace: 'if (policy !== "skip" || holder === undefined ||',
   },
   {
     name: "coalesce decided without recording it first",
+    shownBy: { world: "runs that wait" },
     file: VISIT,
     find: 'return { kind: "decide", misfire: decideMisfire(schedule.timing, row, policy, now, upTo) };',
     replace:

@@ -31,7 +31,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a report guarded by the token alone",
-    shownBy: { world: "runs that wait" },
+    shownBy: { seed: 1 },
     file: TRANSITION,
     find: '  statusIs("RUNNING"),\n  tokenIs(event.token),\n  ownerIs(event.owner),',
     replace: "  tokenIs(event.token),",

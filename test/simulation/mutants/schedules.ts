@@ -116,6 +116,7 @@ export const SCHEDULE_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a misfire's chain goes on far behind its range",
+    shownBy: { seed: 48 },
     file: VISIT,
     find: "const afterwards = successorAfter(schedule, later(misfire.to, anchor));",
     replace: "const afterwards = successorAfter(schedule, later(plusMs(misfire.to, 1_200_000), anchor));",
