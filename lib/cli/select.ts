@@ -48,7 +48,8 @@ export async function selectIds(
   { group, queue, all = false }: Selection,
 ): Promise<readonly string[]> {
   const flagged = all || group !== undefined || queue !== undefined;
-  if (flagged === ids.length > 0) throw new UsageError("name schedules, or say --group, --queue or --all");
+  if (flagged && ids.length > 0) throw new UsageError("name schedules, or say --group, --queue or --all: not both");
+  if (!flagged && ids.length === 0) throw new UsageError("name schedules, or say --group, --queue or --all");
   if (!flagged) return ids;
   const { schedules } = await listAll(client, { group });
   return schedules

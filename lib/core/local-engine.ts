@@ -10,4 +10,6 @@ export const LOCAL_ENGINE = {
   credentials: { accessKeyId: "local", secretAccessKey: "local" },
   /** Where a running engine says how it is reached, relative to the directory it was started in. */
   file: ".punctual/local.json",
+  /** The same as environment variables of a worker, in the form that `node --env-file` reads. */
+  workerFile: ".punctual/local.env",
 } as const;

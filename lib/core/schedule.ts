@@ -3,6 +3,7 @@ import type { Problem } from "./errors.ts";
 import { parseTiming, type Timing } from "./firing/index.ts";
 import { contentHash } from "./ids.ts";
 import { fromIso, type Instant } from "./instant.ts";
+import { payloadProblem } from "./payload.ts";
 import { DEFAULT_RETRY, type RetryPolicy } from "./retry.ts";
 import { jsonValue, problemsOf, shown } from "./validation.ts";
 
@@ -63,10 +64,11 @@ const misfire = z.strictObject(
   },
   "must be a map of policy, graceSeconds and catchupWindowSeconds",
 );
-// The AWS SDK for JavaScript loses the value of such a member on its way from DynamoDB.
-const payload = jsonValue("must be a JSON value (text, number, boolean, null, list or map)").refine(
-  (value) => !/[{,]"__proto__":/.test(JSON.stringify(value)),
-  "must not have a member named __proto__, which would be lost",
+const payload = jsonValue("must be a JSON value (text, number, boolean, null, list or map)").superRefine(
+  (value, context) => {
+    const message = payloadProblem(value);
+    if (message !== undefined) context.addIssue({ code: "custom", message });
+  },
 );
 
 /** The attributes an author writes. `paused`, `resumedAt` and `status` are others' and no part of the definition. */

@@ -59,6 +59,8 @@ export type OccurrenceEvent =
       readonly token: number;
       readonly owner: string;
       readonly attempt: number;
+      /** The nominal instant, by which the start is not recorded early. */
+      readonly scheduledFor?: Instant;
       readonly logs?: string;
     }
   | { readonly type: "renew"; readonly token: number; readonly owner: string }
@@ -355,12 +357,15 @@ function release(row: DueRow, owner: string, now: Instant): Transition {
  * nothing. Any other row is somebody else's business, and its own `dueAt` recovers what must be recovered.
  */
 export function startTransition(event: Extract<OccurrenceEvent, { type: "start" }>, now: Instant): TransitionWrite {
+  // Its claim was not before the instant. This runner's own reading may be: both are the earliest that the store's time can be.
+  const behindMs = (event.scheduledFor ?? now) - now;
+  const startedAt = behindMs > 0 && behindMs <= LEASES.leaseMarginMs ? plusMs(now, behindMs) : now;
   return write([statusIs("DISPATCHED"), tokenIs(event.token)], {
-    set: { status: "RUNNING", owner: event.owner, startedAt: now, ...leased(now, LEASES.runLeaseMs) },
+    set: { status: "RUNNING", owner: event.owner, startedAt, ...leased(now, LEASES.runLeaseMs) },
     appendLog: {
       token: event.token,
       attempt: event.attempt,
-      startedAt: now,
+      startedAt,
       ...(event.logs !== undefined && { logs: event.logs }),
     },
   });

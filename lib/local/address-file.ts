@@ -6,17 +6,33 @@ import type { Closing } from "./closing.ts";
 import type { LocalScheduler } from "./start.ts";
 
 /**
- * Says in a file of `directory` how the scheduler is reached, for `punctual --local`, until `closing` closes. A later engine of the same
- * directory takes the file over, and then also removes it.
+ * Says in files of `directory` how the scheduler is reached, for `punctual --local` and for workers, until `closing` closes. A
+ * later engine of the same directory takes the files over, and then also removes them.
  */
-export async function writeAddressFile(
+export async function writeAddressFiles(
   { endpoints, settings }: Pick<LocalScheduler, "endpoints" | "settings">,
   directory: string,
   closing: Closing,
 ): Promise<void> {
-  const path = join(directory, LOCAL_ENGINE.file);
-  const { dynamodb, sqs } = endpoints;
-  const text = JSON.stringify({ dynamodb, sqs, environment: environmentOf(settings) }, undefined, 2);
+  const { dynamodb, sqs, eventbridge } = endpoints;
+  const environment = environmentOf(settings);
+  const address = JSON.stringify({ dynamodb, sqs, environment }, undefined, 2);
+  await writeUntilClosed(join(directory, LOCAL_ENGINE.file), address, closing);
+  const { accessKeyId, secretAccessKey } = LOCAL_ENGINE.credentials;
+  const variables = {
+    ...environment,
+    AWS_REGION: LOCAL_ENGINE.region,
+    AWS_ACCESS_KEY_ID: accessKeyId,
+    AWS_SECRET_ACCESS_KEY: secretAccessKey,
+    AWS_ENDPOINT_URL_DYNAMODB: dynamodb,
+    AWS_ENDPOINT_URL_SQS: sqs,
+    AWS_ENDPOINT_URL_EVENTBRIDGE: eventbridge,
+  };
+  const lines = Object.entries(variables).map(([name, value]) => `${name}='${value}'`);
+  await writeUntilClosed(join(directory, LOCAL_ENGINE.workerFile), lines.join("\n"), closing);
+}
+
+async function writeUntilClosed(path: string, text: string, closing: Closing): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   // A reader must never see half of it.
   const draft = `${path}.${process.pid}`;

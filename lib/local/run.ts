@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { instant } from "../core/instant.ts";
 import { pause } from "../runtime/pause.ts";
-import { writeAddressFile } from "./address-file.ts";
+import { writeAddressFiles } from "./address-file.ts";
 import { type Closing, createClosing } from "./closing.ts";
 import { startConsumers } from "./consumer/start.ts";
 import { readDefinitions } from "./definitions.ts";
@@ -67,7 +67,7 @@ async function start(options: LocalOptions, output: Output, closing: Closing): P
     tell: output.screen ? () => {} : output.print,
   });
   await scheduler.put(definitions);
-  await writeAddressFile(scheduler, process.cwd(), closing);
+  await writeAddressFiles(scheduler, process.cwd(), closing);
   return scheduler;
 }
 

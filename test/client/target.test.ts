@@ -1,12 +1,13 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseEnv } from "node:util";
 import { CloudFormationClient, DescribeStacksCommand } from "@aws-sdk/client-cloudformation";
 import { mockClient } from "aws-sdk-client-mock";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { readStackOutputs } from "../../lib/client/stack-outputs.ts";
 import { findTarget } from "../../lib/client/target.ts";
-import { writeAddressFile } from "../../lib/local/address-file.ts";
+import { writeAddressFiles } from "../../lib/local/address-file.ts";
 import { createClosing } from "../../lib/local/closing.ts";
 import { environmentOf, readEnvironment } from "../../lib/runtime/env.ts";
 
@@ -63,10 +64,13 @@ describe("the local engine", () => {
     const start = async (port: number) => {
       const closing = createClosing();
       const endpoints = { dynamodb: `http://127.0.0.1:${port}`, sqs: "http://127.0.0.1:2", eventbridge: "http://x" };
-      await writeAddressFile({ endpoints, settings: readEnvironment(ENVIRONMENT) }, directory, closing);
+      await writeAddressFiles({ endpoints, settings: readEnvironment(ENVIRONMENT) }, directory, closing);
       return closing;
     };
     const first = await start(1);
+    const variables = parseEnv(await readFile(join(directory, ".punctual/local.env"), "utf8"));
+    expect(readEnvironment(variables)).toEqual(readEnvironment(ENVIRONMENT));
+    expect(variables).toMatchObject({ AWS_ENDPOINT_URL_DYNAMODB: "http://127.0.0.1:1", AWS_REGION: "us-east-1" });
     const second = await start(2);
     await first.close();
     expect(await findTarget({ local: directory })).toMatchObject({ access: { endpoint: "http://127.0.0.1:2" } });

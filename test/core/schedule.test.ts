@@ -196,6 +196,18 @@ describe("what a deployment allows", () => {
     expect(problemsWith(scheduleItem({ payload: { a: '{"__proto__":1}' } }))).toEqual([]);
   });
 
+  it("is a payload that DynamoDB can hold: names that are not empty, at most 30 levels deep", () => {
+    const messagesOf = (payload: unknown) => problemsWith(scheduleItem({ payload })).map(({ message }) => message);
+    const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)]);
+    expect(messagesOf({ a: [{ "": 1 }] })).toEqual([
+      expect.stringMatching(/^must not have a member whose name is empty/),
+    ]);
+    expect(messagesOf(nested(30))).toEqual([]);
+    expect(messagesOf(nested(31))).toEqual([
+      expect.stringMatching(/^must not nest lists and maps more than 30 levels/),
+    ]);
+  });
+
   it("is a payload of 32 KB of JSON, in bytes", () => {
     const payload = (characters: number) => problemsWith(scheduleItem({ payload: "é".repeat(characters) }));
     expect(payload((PAYLOAD_MAX_BYTES - 2) / 2)).toEqual([]);

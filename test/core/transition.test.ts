@@ -157,6 +157,13 @@ describe("a release", () => {
 });
 
 describe("a start", () => {
+  it("is not recorded early by a runner whose reading of the store's time is behind the dispatcher's", () => {
+    const early = startTransition({ ...startOf(4), scheduledFor: plusMs(NOON, 500) }, NOON).change;
+    expect(early.set).toMatchObject({ startedAt: plusMs(NOON, 500), leaseUntil: plusMs(NOON, LEASES.runLeaseMs) });
+    const absurd = startTransition({ ...startOf(4), scheduledFor: plusMs(NOON, 86_400_000) }, NOON).change;
+    expect(absurd.set.startedAt).toBe(NOON);
+  });
+
   it("is guarded by nothing but the message's own token on a dispatched row", () => {
     expect(startTransition(startOf(4), NOON)).toMatchObject({
       guard: [

@@ -19,6 +19,8 @@ export const createSqsClient = (
 ): SQSClient =>
   new SQSClient({
     maxAttempts: 1,
+    // An endpoint that the environment names is meant, whatever host a queue's URL has (a stand-in's does not even resolve).
+    useQueueUrlAsEndpoint: !namesEndpoint(process.env),
     // SQS checks what it received by SHA-256 of the signed request; the SDK's MD5 of every body is CPU for nothing.
     md5: false,
     // Resolves the middleware once a command class instead of once a call.
@@ -33,3 +35,7 @@ export const createSqsClient = (
     },
     ...overrides,
   });
+
+/** Whether the environment gives an endpoint (AWS SDKs and Tools Reference Guide, "Service-specific endpoints"). */
+const namesEndpoint = (env: NodeJS.ProcessEnv): boolean =>
+  Boolean(env["AWS_ENDPOINT_URL_SQS"] ?? env["AWS_ENDPOINT_URL"]);

@@ -1,5 +1,5 @@
 import { errorMessage } from "../../core/errors.ts";
-import { type Instant, plusMs } from "../../core/instant.ts";
+import { fromIso, type Instant, plusMs } from "../../core/instant.ts";
 import type { OccurrenceMessage } from "../../core/message.ts";
 import { formatKey, type Occurrence, type RecordedError } from "../../core/occurrence.ts";
 import { startTransition } from "../../core/transition.ts";
@@ -126,11 +126,13 @@ type Started =
 
 async function start({ engine, host, logs }: Runner, message: OccurrenceMessage, owner: string): Promise<Started> {
   const key = { scheduleId: message.scheduleId, firing: message.firing };
+  const scheduledFor = fromIso(message.scheduledFor);
   const event = {
     type: "start",
     token: message.fencingToken,
     attempt: message.attempt,
     owner,
+    ...(scheduledFor !== undefined && { scheduledFor }),
     ...(logs !== undefined && { logs }),
   } as const;
   const at = await timeOnceKnown(engine, host, key);

@@ -1,4 +1,4 @@
-import type { Instant } from "../../core/instant.ts";
+import { type Instant, plusMs } from "../../core/instant.ts";
 import type { Schedule } from "../../core/schedule.ts";
 import { upcoming } from "../firings.ts";
 import { plainValue, utc } from "./text.ts";
@@ -46,8 +46,16 @@ function firingsOf(schedule: Schedule, now: Instant): string {
   if (!schedule.enabled) return "none: it is disabled";
   if (schedule.paused) return "none: it is paused";
   const firings = upcoming(schedule.timing, now, FIRINGS_SHOWN);
-  return firings.length === 0 ? "none: it has ended" : firings.map(({ scheduledFor }) => utc(scheduledFor)).join(", ");
+  if (firings.length > 0) return firings.map(({ scheduledFor }) => utc(scheduledFor)).join(", ");
+  return isOwed(schedule, now)
+    ? "none: its instant has passed; unless it ran, it runs once, now"
+    : "none: it has ended";
 }
+
+/** A one-shot without a row is owed as long as its instant lies within the catch-up window. */
+const isOwed = ({ timing, snapshot }: Schedule, now: Instant): boolean =>
+  timing.kind === "at" &&
+  upcoming(timing, plusMs(now, -snapshot.misfirePolicy.catchupWindowSeconds * 1000), 1).length > 0;
 
 /** JSON with the members of maps in one order: DynamoDB keeps none. */
 const canonical = (value: unknown): string | undefined =>
