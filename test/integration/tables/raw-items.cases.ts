@@ -169,7 +169,7 @@ export function rawItems(world: () => LocalWorld): void {
       const row = await runOnce(world(), "unknown-job", { job: "send-invoice" }, "FAILED");
       expect(row).toMatchObject({ attempts: 1, deadLetterReason: "permanent-error" });
       expect(row.lastError?.message).toBe(
-        `job must be one of this consumer's (default, log, throws-text, throws-object, throws-nothing), got "send-invoice"`,
+        `job must be one of this consumer's (log, http, event, lambda, default, throws-text, throws-object, throws-nothing), got "send-invoice"`,
       );
     });
 
