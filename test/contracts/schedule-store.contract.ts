@@ -101,7 +101,7 @@ export function scheduleStoreContract(name: string, newStores: () => Promise<Sto
 
       it("lets one of several editors win who read the same", async () => {
         const { schedules } = await open(NIGHTLY);
-        const editors = Array.from({ length: 5 }, (_, hour) => ({ ...NIGHTLY, cron: `0 ${hour} * * *` }));
+        const editors = Array.from({ length: 5 }, (_, index) => ({ ...NIGHTLY, cron: `0 ${index + 10} * * *` }));
         const verdicts = await Promise.all(editors.map((mine) => schedules.put(mine, { asRead: NIGHTLY })));
         expect(verdicts.filter((verdict) => verdict === "put")).toHaveLength(1);
         expect(await read(schedules)).toEqual(editors[verdicts.indexOf("put")]);
