@@ -13,7 +13,7 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const JOBS_SPECIFIER = "#jobs";
 
 /** What users' jobs import from, wherever their file lies: their errors must be the very classes that the consumer knows. */
-const OWN_PACKAGE = { "@punctual/aws/jobs": join(ROOT, "lib/jobs/index.ts") };
+export const OWN_PACKAGE = { "@punctual/aws/jobs": join(ROOT, "lib/jobs/index.ts") };
 
 /** The Node 24 runtime has these (AWS Lambda Developer Guide, "Runtime-included SDK versions"). */
 const IN_RUNTIME = ["@aws-sdk/*", "@smithy/*"];
@@ -22,7 +22,7 @@ const IN_RUNTIME = ["@aws-sdk/*", "@smithy/*"];
 const TARGET = "node20";
 
 /** Jobs may bring CommonJS packages, which call `require`; an ES module has none of its own. */
-const REQUIRE_BANNER =
+export const REQUIRE_BANNER =
   'import { createRequire as punctualCreateRequire } from "node:module"; const require = punctualCreateRequire(import.meta.url);';
 
 /** What {@link bundleFunctions} bundles, and where to. Relative paths are from the working directory. */

@@ -1,11 +1,15 @@
-/** How a run that failed is tried again. `maxAttempts: 1` is none. */
-export interface RetryPolicy {
-  readonly maxAttempts: number;
+/** How the delays between tries grow. */
+export interface Backoff {
   readonly baseDelaySeconds: number;
   readonly multiplier: number;
   readonly maxDelaySeconds: number;
   /** Full jitter: the delay is drawn uniformly from [0, the computed delay]. Off: the computed delay itself. */
   readonly jitter: boolean;
+}
+
+/** How a run that failed is tried again. `maxAttempts: 1` is none. */
+export interface RetryPolicy extends Backoff {
+  readonly maxAttempts: number;
 }
 
 /** Ten attempts, up to five minutes apart. */
@@ -24,7 +28,7 @@ export const DEFAULT_RETRY: RetryPolicy = {
  * uniform in [0, min(maxDelay, base * multiplier^(attempt - 1))], also once the maximum is reached. With the defaults the
  * upper bounds are 1, 2, 4, ... 256, 300, 300 s. `retryAfterSeconds`, the job's own wish, raises the result to at least that.
  */
-export function retryDelayMs(policy: RetryPolicy, attempt: number, random: number, retryAfterSeconds = 0): number {
+export function retryDelayMs(policy: Backoff, attempt: number, random: number, retryAfterSeconds = 0): number {
   // 0 * Infinity is NaN: a base of zero stays zero however large the power has grown.
   const grown = policy.baseDelaySeconds === 0 ? 0 : policy.baseDelaySeconds * policy.multiplier ** (attempt - 1);
   const ceilingMs = Math.min(policy.maxDelaySeconds, grown) * 1000;

@@ -1,6 +1,7 @@
 import { createHandler as createDispatcher } from "../../functions/dispatcher.ts";
 import { createHandler as createNotifier } from "../../functions/notifier.ts";
 import { createHandler as createReconciler } from "../../functions/reconciler.ts";
+import type { Overrides } from "../runtime/create-engine.ts";
 import { FUNCTION_NAMES, type FunctionName } from "../runtime/names.ts";
 import type { Configuration } from "./consumer/protocol.ts";
 import type { Endpoints } from "./engines/clients.ts";
@@ -25,20 +26,30 @@ export function functionResolver(
   return (definition) => {
     const name = functionNameOf(definition);
     const env = { ...definition.environment };
-    const overrides = overridesFor(name, endpoints, print);
-    switch (name) {
-      case "dispatcher":
-        return { invoke: createDispatcher(env, overrides) };
-      case "reconciler":
-        return { invoke: createReconciler(env, overrides) };
-      case "notifier":
-        return { invoke: createNotifier(env, overrides) };
-      case "consumer":
-        return makeConsumer({ environment: env, endpoints });
-      default:
-        return name satisfies never;
-    }
+    const consumer = (): Handler => makeConsumer({ environment: env, endpoints });
+    return handlerOf(name, env, overridesFor(name, endpoints, print), consumer);
   };
+}
+
+/** The handler of a function of `functions/`; `makeConsumer` makes the consumer's, which runs users' code. */
+export function handlerOf(
+  name: FunctionName,
+  env: NodeJS.ProcessEnv,
+  overrides: Overrides,
+  makeConsumer: () => Handler,
+): Handler {
+  switch (name) {
+    case "dispatcher":
+      return { invoke: createDispatcher(env, overrides) };
+    case "reconciler":
+      return { invoke: createReconciler(env, overrides) };
+    case "notifier":
+      return { invoke: createNotifier(env, overrides) };
+    case "consumer":
+      return makeConsumer();
+    default:
+      return name satisfies never;
+  }
 }
 
 /** Which of the functions a resource of the template is, by the name that its construct ends with. */

@@ -1,6 +1,7 @@
 import { errorMessage } from "../../core/errors.ts";
 import type { Instant } from "../../core/instant.ts";
 import type { Occurrence, OccurrenceKey } from "../../core/occurrence.ts";
+import { type Backoff, retryDelayMs } from "../../core/retry.ts";
 import { ClockUnavailableError } from "../errors.ts";
 import type { Host, OccurrenceWrite, WriteVerdict } from "../ports.ts";
 import type { Engine } from "./engine.ts";
@@ -44,10 +45,9 @@ export async function writeSettled(
   });
 }
 
-/** Tries of a write that the store does not take, and the pause after the first; it doubles each time, up to the longest. */
+/** Tries of a write that the store does not take, and the pauses between them. */
 export const WRITE_TRIES = 5;
-const WRITE_PAUSE_MS = 200;
-const WRITE_PAUSE_MAX_MS = 2_000;
+const WRITE_PAUSES: Backoff = { baseDelaySeconds: 0.2, multiplier: 2, maxDelaySeconds: 2, jitter: false };
 
 /** How long something is tried again. */
 export interface Patience {
@@ -68,8 +68,7 @@ async function repeat<Result>(
   for (let tries = 1; ; tries += 1) {
     const result = await attempt();
     if (result !== undefined || !goesOn(tries)) return result;
-    const pauseMs = Math.min(WRITE_PAUSE_MS * 2 ** (tries - 1), WRITE_PAUSE_MAX_MS);
-    await host.sleep(pauseMs, AbortSignal.any(hurry.filter(({ aborted }) => !aborted)));
+    await host.sleep(retryDelayMs(WRITE_PAUSES, tries, 0), AbortSignal.any(hurry.filter(({ aborted }) => !aborted)));
   }
 }
 

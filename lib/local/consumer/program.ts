@@ -3,15 +3,12 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { OWN_PACKAGE, REQUIRE_BANNER } from "../../construct/bundle.ts";
 import { errorMessage } from "../../core/errors.ts";
 import { LocalEngineError } from "../errors.ts";
 
 const LIB = fileURLToPath(new URL("../../", import.meta.url));
 const PROJECT = resolve(LIB, "..");
-
-/** Jobs may bring CommonJS packages, which call `require`; an ES module has none of its own. */
-const REQUIRE_BANNER =
-  'import { createRequire as punctualCreateRequire } from "node:module"; const require = punctualCreateRequire(import.meta.url);';
 
 /** Which jobs a consumer here runs, beside the stock ones. */
 export interface ProgramOptions {
@@ -53,8 +50,7 @@ export async function bundleConsumer({ examples, jobsFile }: ProgramOptions): Pr
       sourcemap: "inline",
       mainFields: ["module", "main"],
       banner: { js: REQUIRE_BANNER },
-      // Where users' jobs import from, wherever their file lies: their errors must be the very classes that the consumer knows.
-      alias: { "@punctual/aws/jobs": join(LIB, "jobs/index.ts") },
+      alias: OWN_PACKAGE,
       logLevel: "silent",
     });
     return { file, remove };

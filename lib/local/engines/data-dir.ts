@@ -1,6 +1,6 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { LocalEngineError } from "../errors.ts";
+import { isNamed, LocalEngineError } from "../errors.ts";
 
 /** Names the process whose engine works on the directory. */
 const CLAIM_FILE = "engine.pid";
@@ -28,7 +28,7 @@ async function created(path: string): Promise<boolean> {
     await writeFile(path, String(process.pid), { flag: "wx" });
     return true;
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "EEXIST") return false;
+    if (isNamed(error, "EEXIST")) return false;
     throw error;
   }
 }
@@ -40,6 +40,6 @@ function isAlive(pid: number): boolean {
     return true;
   } catch (error) {
     // Somebody else's process is alive too.
-    return error instanceof Error && "code" in error && error.code === "EPERM";
+    return isNamed(error, "EPERM");
   }
 }

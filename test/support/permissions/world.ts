@@ -1,8 +1,5 @@
 import { ReceiveMessageCommand, SendMessageCommand } from "@aws-sdk/client-sqs";
 import type { Template } from "aws-cdk-lib/assertions";
-import { createHandler as createDispatcher } from "../../../functions/dispatcher.ts";
-import { createHandler as createNotifier } from "../../../functions/notifier.ts";
-import { createHandler as createReconciler } from "../../../functions/reconciler.ts";
 import { createOccurrenceStore } from "../../../lib/adapters/dynamodb/occurrences.ts";
 import { createScheduleStore } from "../../../lib/adapters/dynamodb/schedules.ts";
 import type { OccurrenceStore, ScheduleStore } from "../../../lib/app/ports.ts";
@@ -15,12 +12,11 @@ import { memoryCheckpoints } from "../../../lib/local/event-sources/checkpoints.
 import { createInvocable, type Handler } from "../../../lib/local/event-sources/lambda.ts";
 import { describeProblem } from "../../../lib/local/event-sources/report.ts";
 import { startEventSources } from "../../../lib/local/event-sources/start.ts";
-import { functionNameOf } from "../../../lib/local/functions.ts";
+import { functionNameOf, handlerOf } from "../../../lib/local/functions.ts";
 import type { Running } from "../../../lib/local/running.ts";
 import { parseTemplate } from "../../../lib/local/template/document.ts";
 import type { LocalFunction } from "../../../lib/local/template/functions.ts";
 import { type LocalStack, provision } from "../../../lib/local/template/stack.ts";
-import type { Overrides } from "../../../lib/runtime/create-engine.ts";
 import { readEnvironment, type Settings } from "../../../lib/runtime/env.ts";
 import { FUNCTION_NAMES, type FunctionName } from "../../../lib/runtime/names.ts";
 import { type CallRecord, createCallRecord } from "./record.ts";
@@ -66,7 +62,8 @@ export async function newPermissionsWorld(
 
   const makeHandler = (definition: LocalFunction): Handler => {
     const name = functionNameOf(definition);
-    return handlerOf(name, { ...definition.environment, ...environments[name] }, jobs, {
+    const env = { ...definition.environment, ...environments[name] };
+    const overrides = {
       logger: calls.loggerOf(name),
       metrics: { count: () => {}, record: () => {}, gauge: () => {}, flush: () => {} },
       clients: {
@@ -74,7 +71,8 @@ export async function newPermissionsWorld(
         credentials: { accessKeyId: name, secretAccessKey: "local" },
         ...calls.endpointsOf(name),
       },
-    });
+    };
+    return handlerOf(name, env, overrides, () => ({ invoke: createConsumer(jobs, { ...overrides, env }) }));
   };
   const { signal } = new AbortController();
   const invocables = new Map(
@@ -137,19 +135,4 @@ function pushed(stack: LocalStack): LocalStack {
     eventSources: stack.eventSources.filter(({ kind }) => kind === "queue"),
     rules: stack.rules.filter(({ targets }) => targets.some(({ functionId }) => functionId === logicalId)),
   };
-}
-
-function handlerOf(name: FunctionName, env: NodeJS.ProcessEnv, jobs: JobMap, overrides: Overrides): Handler {
-  switch (name) {
-    case "dispatcher":
-      return { invoke: createDispatcher(env, overrides) };
-    case "reconciler":
-      return { invoke: createReconciler(env, overrides) };
-    case "notifier":
-      return { invoke: createNotifier(env, overrides) };
-    case "consumer":
-      return { invoke: createConsumer(jobs, { ...overrides, env }) };
-    default:
-      return name satisfies never;
-  }
 }

@@ -1,5 +1,5 @@
 import { formatKey } from "../../../core/occurrence.ts";
-import { type RetryPolicy, retryDelayMs } from "../../../core/retry.ts";
+import { type Backoff, retryDelayMs } from "../../../core/retry.ts";
 import type { InboxMessage } from "../../ports.ts";
 import { isSuspect, runDelivery } from "../run-delivery.ts";
 import type { Execution, Runner } from "../run-occurrence.ts";
@@ -9,8 +9,7 @@ import { SuspectPatience } from "./suspect-patience.ts";
 import type { Held, WaitingLine } from "./waiting-line.ts";
 
 /** After how many receives a message that could not be dealt with comes again how much later: receives are counted, and past the queue's `maxReceiveCount` SQS takes it away. */
-const HAND_BACK: RetryPolicy = {
-  maxAttempts: Number.MAX_SAFE_INTEGER,
+const HAND_BACK: Backoff = {
   baseDelaySeconds: 5,
   multiplier: 2,
   maxDelaySeconds: 900,

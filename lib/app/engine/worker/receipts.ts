@@ -1,5 +1,4 @@
-import type { RetryPolicy } from "../../../core/retry.ts";
-import { retryDelayMs } from "../../../core/retry.ts";
+import { type Backoff, retryDelayMs } from "../../../core/retry.ts";
 import type { Host, Inbox, InboxMessage, Logger, ReceiptVerdict } from "../../ports.ts";
 import type { Tell } from "./events.ts";
 
@@ -7,8 +6,7 @@ import type { Tell } from "./events.ts";
 const TRIES = 4;
 
 /** The pauses between those tries: 0.5, 1 and 2 s. */
-const PAUSES: RetryPolicy = {
-  maxAttempts: TRIES,
+const PAUSES: Backoff = {
   baseDelaySeconds: 0.5,
   multiplier: 2,
   maxDelaySeconds: 2,

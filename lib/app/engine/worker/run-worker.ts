@@ -1,4 +1,4 @@
-import { type RetryPolicy, retryDelayMs } from "../../../core/retry.ts";
+import { type Backoff, retryDelayMs } from "../../../core/retry.ts";
 import type { Inbox } from "../../ports.ts";
 import type { Runner } from "../run-occurrence.ts";
 import { type Observer, type Tell, tellSafely, type WorkerReport } from "./events.ts";
@@ -7,8 +7,7 @@ import { Receipts } from "./receipts.ts";
 import { WaitingLine } from "./waiting-line.ts";
 
 /** The pauses after receives that failed, in a row. */
-const RECEIVE_BACKOFF: RetryPolicy = {
-  maxAttempts: Number.MAX_SAFE_INTEGER,
+const RECEIVE_BACKOFF: Backoff = {
   baseDelaySeconds: 1,
   multiplier: 2,
   maxDelaySeconds: 30,

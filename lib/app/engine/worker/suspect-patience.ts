@@ -1,4 +1,4 @@
-import { type RetryPolicy, retryDelayMs } from "../../../core/retry.ts";
+import { type Backoff, retryDelayMs } from "../../../core/retry.ts";
 import type { Host } from "../../ports.ts";
 import { elapsedMs, type Moment, momentOf } from "../moment.ts";
 import type { Held } from "./waiting-line.ts";
@@ -7,8 +7,7 @@ import type { Held } from "./waiting-line.ts";
  * How long a worker stands still for a suspect, by the suspect's receives: 5, 10, 20, 40, 60 minutes. Most jobs end within the
  * first; it grows so that a suspect also finds its turn where every job takes longer.
  */
-const STANDSTILL: RetryPolicy = {
-  maxAttempts: Number.MAX_SAFE_INTEGER,
+const STANDSTILL: Backoff = {
   baseDelaySeconds: 300,
   multiplier: 2,
   maxDelaySeconds: 3_600,
