@@ -1,5 +1,5 @@
 import { toIso } from "./instant.ts";
-import { isTerminal, type Occurrence, type OccurrenceStatus } from "./occurrence.ts";
+import { isDead, isTerminal, type Occurrence, type OccurrenceStatus } from "./occurrence.ts";
 import { pauseNote, statusNote } from "./schedule.ts";
 
 /** The version of every event's `detail`: members may be added under it, never changed. */
@@ -71,7 +71,7 @@ export const isNewDeadLetter = (before: Occurrence | undefined, after: Occurrenc
 
 /** A run that ended as a dead letter and was neither replayed nor discarded. */
 export const isDeadLetter = (row: Pick<Occurrence, "status" | "deadLetteredAt">): boolean =>
-  (row.status === "FAILED" || row.status === "DEAD_LETTERED") && row.deadLetteredAt !== undefined;
+  isDead(row.status) && row.deadLetteredAt !== undefined;
 
 function isNews(before: Occurrence | undefined, after: Occurrence, options: AnnounceOptions): boolean {
   // A finished row that is touched again (announced, discarded) is no news; a replay is finished first and not any more.

@@ -22,9 +22,15 @@ export type TerminalStatus = (typeof TERMINAL_STATUSES)[number];
 /** The states of a run that is not over. */
 export const UNFINISHED_STATUSES = ["PENDING", "DISPATCHED", "RUNNING", "RETRYING"] as const;
 
+/** The states of a run that ended without success and that somebody must look at. */
+export const DEAD_STATUSES = ["FAILED", "DEAD_LETTERED"] as const;
+
 /** Whether `status` is one of {@link TERMINAL_STATUSES}. */
 export const isTerminal = (status: OccurrenceStatus): status is TerminalStatus =>
   TERMINAL_STATUSES.some((terminal) => terminal === status);
+
+/** Whether `status` is one of {@link DEAD_STATUSES}. */
+export const isDead = (status: OccurrenceStatus): boolean => DEAD_STATUSES.some((dead) => dead === status);
 
 /** How a row came to be: the chain's own firing, a missed one caught up with, or a run somebody asked for. */
 export const OCCURRENCE_KINDS = ["scheduled", "backfill", "manual"] as const;

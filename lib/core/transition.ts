@@ -16,6 +16,7 @@ import {
   ATTEMPT_LOG_MAX,
   type AttemptLogEntry,
   type CancelReason,
+  DEAD_STATUSES,
   type DeadLetterReason,
   type DueRow,
   isHandedOver,
@@ -111,8 +112,6 @@ export interface TransitionRule {
   readonly to: readonly OccurrenceStatus[];
 }
 
-const DEAD = ["FAILED", "DEAD_LETTERED"] as const;
-
 /** The machine. An event that meets a row in another state is refused; a state that no rule leaves stays for ever. */
 export const TRANSITIONS = {
   claim: { from: ["PENDING", "RETRYING", "RUNNING"], to: ["DISPATCHED"] },
@@ -131,9 +130,9 @@ export const TRANSITIONS = {
   decide: { from: ["PENDING"], to: ["PENDING"] },
   defer: { from: ["PENDING", "RETRYING", "RUNNING"], to: ["PENDING", "RETRYING", "RUNNING"] },
   cancel: { from: UNFINISHED_STATUSES, to: ["CANCELLED"] },
-  replay: { from: DEAD, to: ["PENDING"] },
+  replay: { from: DEAD_STATUSES, to: ["PENDING"] },
   backfill: { from: ["SKIPPED"], to: ["PENDING"] },
-  discard: { from: DEAD, to: DEAD },
+  discard: { from: DEAD_STATUSES, to: DEAD_STATUSES },
 } as const satisfies Record<OccurrenceEventType, TransitionRule>;
 
 /** What a write does to a row: attributes set, counters moved, log entries added, attributes removed. */
@@ -236,7 +235,7 @@ export function transition(
     case "replay":
       return write(
         [
-          statusIn(DEAD),
+          statusIn(DEAD_STATUSES),
           tokenIs(row.fencingToken),
           ...(event.diedAt === undefined ? [] : [deadLetteredAtIs(event.diedAt)]),
         ],
@@ -245,7 +244,7 @@ export function transition(
     case "backfill":
       return write([statusIs("SKIPPED"), tokenIs(row.fencingToken)], wantedAfterAll(row, event.refresh, now));
     case "discard":
-      return write([statusIn(DEAD), tokenIs(row.fencingToken)], {
+      return write([statusIn(DEAD_STATUSES), tokenIs(row.fencingToken)], {
         set: { expiresAtSeconds: expiry(now, settings) },
         remove: ["deadLetterShard", "deadLetteredAt"],
       });
@@ -429,7 +428,7 @@ const finished = (
 /** The end of a run that somebody must look at: kept until it is replayed or discarded. */
 const deadLetter = (
   row: DueRow,
-  status: (typeof DEAD)[number],
+  status: (typeof DEAD_STATUSES)[number],
   reason: DeadLetterReason,
   now: Instant,
   error?: RecordedError,

@@ -1,5 +1,11 @@
 import { isDeadLetter } from "../../core/announcement.ts";
-import { isTerminal, type Occurrence, type OccurrenceStatus, UNFINISHED_STATUSES } from "../../core/occurrence.ts";
+import {
+  DEAD_STATUSES,
+  isTerminal,
+  type Occurrence,
+  type OccurrenceStatus,
+  UNFINISHED_STATUSES,
+} from "../../core/occurrence.ts";
 import type { ScheduleResult, ScheduleState } from "../../core/schedule.ts";
 import type { ScheduleItem } from "../ports.ts";
 import type { Engine } from "./engine.ts";
@@ -8,7 +14,7 @@ import type { Engine } from "./engine.ts";
 const PAGE = 200;
 const PAGES_MAX = 100;
 
-const OPEN: readonly OccurrenceStatus[] = [...UNFINISHED_STATUSES, "FAILED", "DEAD_LETTERED"];
+const OPEN: readonly OccurrenceStatus[] = [...UNFINISHED_STATUSES, ...DEAD_STATUSES];
 
 /**
  * Removes an ended schedule that wants to be gone after its completion, once all its runs are over and no dead letter of it

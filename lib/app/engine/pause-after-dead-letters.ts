@@ -1,6 +1,6 @@
 import { PAUSED_BY_ITSELF } from "../../core/announcement.ts";
 import { errorMessage } from "../../core/errors.ts";
-import { formatKey, type Occurrence, type OccurrenceStatus } from "../../core/occurrence.ts";
+import { DEAD_STATUSES, formatKey, type Occurrence, type OccurrenceStatus } from "../../core/occurrence.ts";
 import { parseSchedule, type Schedule } from "../../core/schedule.ts";
 import type { ScheduleItem } from "../ports.ts";
 import { FIRST_INSTANT_KEY, LAST_INSTANT_KEY } from "./chain.ts";
@@ -10,7 +10,7 @@ import type { Engine } from "./engine.ts";
 const PAGE = 100;
 const PAGES_MAX = 50;
 
-const COUNTED: readonly OccurrenceStatus[] = ["SUCCEEDED", "FAILED", "DEAD_LETTERED"];
+const COUNTED: readonly OccurrenceStatus[] = ["SUCCEEDED", ...DEAD_STATUSES];
 
 /**
  * Pauses the schedules whose runs became dead letters as often in a row as their definition allows.

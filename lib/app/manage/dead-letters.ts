@@ -1,10 +1,8 @@
 import { isDeadLetter } from "../../core/announcement.ts";
-import type { Occurrence, OccurrenceKey, OccurrenceStatus } from "../../core/occurrence.ts";
+import { DEAD_STATUSES, isDead, type Occurrence, type OccurrenceKey } from "../../core/occurrence.ts";
 import type { Page } from "../ports.ts";
 import type { Manager } from "./manager.ts";
 import { operate } from "./occurrences.ts";
-
-const DEAD: readonly OccurrenceStatus[] = ["FAILED", "DEAD_LETTERED"];
 
 /** Rows read at a time of a shard or a schedule, and pages of one schedule's history looked through. */
 const PAGE = 100;
@@ -28,13 +26,13 @@ export async function listDeadLetters(
 
 /** Lets a dead letter run again, with all its attempts. Its token stays, so that repeating this does nothing. */
 export const replayDeadLetter = (manager: Manager, key: OccurrenceKey): Promise<Occurrence> =>
-  operate(manager, key, { event: { type: "replay" }, isDone: (now) => !DEAD.includes(now.status) });
+  operate(manager, key, { event: { type: "replay" }, isDone: (now) => !isDead(now.status) });
 
 /** Says that a dead letter needs no one's attention: it leaves the list, and its row may expire. */
 export const discardDeadLetter = (manager: Manager, key: OccurrenceKey): Promise<Occurrence> =>
   operate(manager, key, {
     event: { type: "discard" },
-    isDone: (now) => DEAD.includes(now.status) && now.deadLetteredAt === undefined,
+    isDone: (now) => isDead(now.status) && now.deadLetteredAt === undefined,
   });
 
 const diedAt = (row: Occurrence): number => row.deadLetteredAt ?? 0;
@@ -53,7 +51,7 @@ async function newestOfAll({ occurrences }: Pick<Manager, "occurrences">, limit:
 }
 
 async function ofSchedule({ occurrences }: Pick<Manager, "occurrences">, scheduleId: string): Promise<Occurrence[]> {
-  const query = { scheduleId, newestFirst: true, limit: PAGE, statuses: DEAD };
+  const query = { scheduleId, newestFirst: true, limit: PAGE, statuses: DEAD_STATUSES };
   // A schedule's rows come by firing, not by when they died: all must be seen to know the newest.
   const dead = await upTo(HISTORY_PAGES_MAX * PAGE, (cursor) =>
     occurrences.history({ ...query, ...(cursor !== undefined && { cursor }) }),

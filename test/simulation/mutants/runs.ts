@@ -128,7 +128,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     name: "a permanent failure is not told to the dead-letter queue",
     shownBy: { world: "a dead run that is replayed while the next one takes its turn" },
     file: "lib/core/announcement.ts",
-    find: '(row.status === "FAILED" || row.status === "DEAD_LETTERED") && row.deadLetteredAt !== undefined',
+    find: "isDead(row.status) && row.deadLetteredAt !== undefined",
     replace: 'row.status === "DEAD_LETTERED" && row.deadLetteredAt !== undefined',
   },
   {
