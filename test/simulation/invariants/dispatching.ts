@@ -1,6 +1,7 @@
 import { DEAD_LETTER_QUEUE } from "../../../lib/app/ports.ts";
 import { LEASES } from "../../../lib/core/lease.ts";
 import { formatKey } from "../../../lib/core/occurrence.ts";
+import type { AttemptName } from "../world/facts.ts";
 import { finding, type InvariantOf, moved } from "./invariant.ts";
 
 /** By how much a process's reading of the store's time may be behind, with the way of a write. */
@@ -78,21 +79,23 @@ export const backlogsAreHarmless: InvariantOf = (world) => {
   };
 };
 
-/** A job that kills its process takes no neighbour's attempt along a second time. */
-export const neighboursAreSpared: InvariantOf = () => {
-  const running = new Map<string, Set<string>>();
+/** A job that kills its process takes no neighbour's attempt along a second time. One that was reported is over, though a deaf job goes on. */
+export const neighboursAreSpared: InvariantOf = (world) => {
+  const running = new Map<string, Map<string, AttemptName>>();
   const taken = new Map<string, number>();
   return {
     name: "neighbours are spared",
     on: (fact) => {
       const { by } = fact;
       if (by === undefined) return undefined;
-      const jobs = running.get(by.name) ?? new Set<string>();
-      if (fact.type === "job-started") running.set(by.name, jobs.add(fact.attempt.key));
+      const jobs = running.get(by.name) ?? new Map<string, AttemptName>();
+      if (fact.type === "job-started") running.set(by.name, jobs.set(fact.attempt.key, fact.attempt));
       if (fact.type === "job-ended") jobs.delete(fact.attempt.key);
       if (fact.type !== "fault" || fact.kind !== "job-kills-process") return undefined;
-      for (const neighbour of jobs) {
-        if (neighbour === fact.where) continue;
+      for (const [neighbour, { token }] of jobs) {
+        const row = world.row(neighbour);
+        const costs = row?.status === "RUNNING" && row.fencingToken === token;
+        if (neighbour === fact.where || !costs) continue;
         const pair = `${fact.where} took ${neighbour}`;
         taken.set(pair, (taken.get(pair) ?? 0) + 1);
         if ((taken.get(pair) ?? 0) > 1) return finding(neighbour, `${fact.where} took its attempt along twice`);
