@@ -92,6 +92,12 @@ test("the Occurrences table has both sharded indexes, each within its projection
     expect(index.Projection.NonKeyAttributes.length).toBeLessThanOrEqual(PROJECTED_MAX);
 });
 
+// F329: in a global table's replicas two conditional writes of one item both succeed.
+test("both tables live in one region", () => {
+  for (const name of ["Schedules", "Occurrences"])
+    expect(propertiesOf(template, "AWS::DynamoDB::GlobalTable", name)["Replicas"]).toHaveLength(1);
+});
+
 test("both FIFO queues are set up for high throughput, encrypted, and reached by TLS alone", () => {
   for (const name of ["Queue", "DeadLetterQueue"])
     expect(propertiesOf(template, "AWS::SQS::Queue", name)).toMatchObject({
