@@ -16,8 +16,10 @@ const DETAIL_TYPES: Partial<Record<OccurrenceStatus, string>> = {
   CANCELLED: "Occurrence Cancelled",
 };
 
-/** The announcements a deployment pays for only where it asked for them. */
+/** Who announces, and what it pays for only where it asked for it. */
 export interface AnnounceOptions {
+  /** The deployment's name: several may share a bus. */
+  readonly deployment: string;
   readonly started: boolean;
   readonly succeeded: boolean;
   readonly retrying: boolean;
@@ -40,7 +42,7 @@ export function announcementOf(
 ): News | undefined {
   if (!isNews(before, after, options)) return undefined;
   const detailType = DETAIL_TYPES[after.status];
-  return detailType === undefined ? undefined : { detailType, detail: detailOf(after) };
+  return detailType === undefined ? undefined : { detailType, detail: detailOf(after, options) };
 }
 
 /** Who a schedule's own pause says it is by. */
@@ -50,13 +52,17 @@ export const PAUSED_BY_ITSELF = "pauseAfterDeadLetters";
 type Item = Readonly<Record<string, unknown>>;
 
 /** What a change of a schedule's item makes known: that it was found invalid, once for each definition, and that it paused itself. */
-export function scheduleNews(before: Item | undefined, after: Item): readonly News[] {
+export function scheduleNews(
+  before: Item | undefined,
+  after: Item,
+  { deployment }: Pick<AnnounceOptions, "deployment">,
+): readonly News[] {
   const was = before && statusNote(before);
   const status = statusNote(after);
   const pause = pauseNote(after);
   const isNewlyInvalid = status?.state === "INVALID" && !(was?.state === "INVALID" && was.version === status.version);
   const isNewlyPaused = pause?.by === PAUSED_BY_ITSELF && (before && pauseNote(before))?.at !== pause.at;
-  const common = { version: ANNOUNCEMENT_VERSION, scheduleId: after["scheduleId"] };
+  const common = { version: ANNOUNCEMENT_VERSION, deployment, scheduleId: after["scheduleId"] };
   const invalid = { ...common, scheduleVersion: status?.version, problem: status?.problem };
   const paused = { ...common, at: pause?.at, note: pause?.note };
   return [
@@ -82,9 +88,10 @@ function isNews(before: Occurrence | undefined, after: Occurrence, options: Anno
   return isTerminal(after.status);
 }
 
-function detailOf(row: Occurrence): Readonly<Record<string, unknown>> {
+function detailOf(row: Occurrence, { deployment }: AnnounceOptions): Readonly<Record<string, unknown>> {
   return {
     version: ANNOUNCEMENT_VERSION,
+    deployment,
     occurrenceId: row.occurrenceId,
     fencingToken: row.fencingToken,
     status: row.status,

@@ -126,6 +126,7 @@ export function engineSettings(deployed: Settings): EngineSettings {
     limits: { queues: deployed.queues, historySeconds: deployed.historySeconds },
     completedWhenEnqueued: new Set(enqueued.map(([name]) => name)),
     announce: {
+      deployment: deployed.deployment,
       started: announces("started"),
       succeeded: announces("succeeded"),
       retrying: announces("retrying"),

@@ -4,8 +4,8 @@ import { OCCURRENCE_STATUSES, type Occurrence, type OccurrenceStatus } from "../
 import { anOccurrence, NOON } from "../support/occurrences.ts";
 import { failureOf, JOB_ERROR, LATER, runningRow, step } from "../support/transitions.ts";
 
-const NONE = { started: false, succeeded: false, retrying: false };
-const ALL = { started: true, succeeded: true, retrying: true };
+const NONE = { deployment: "Test", started: false, succeeded: false, retrying: false };
+const ALL = { ...NONE, started: true, succeeded: true, retrying: true };
 const row = (status: OccurrenceStatus, given: Partial<Occurrence> = {}) =>
   anOccurrence({ status, fencingToken: 2, ...given });
 const dead = () => step(runningRow(), failureOf(runningRow(), true), LATER);
@@ -25,6 +25,7 @@ describe("news of an occurrence", () => {
       detailType: "Occurrence Failed",
       detail: {
         version: 1,
+        deployment: "Test",
         occurrenceId: dead().occurrenceId,
         fencingToken: 1,
         status: "FAILED",
@@ -84,8 +85,8 @@ describe("news of a schedule", () => {
     status: { state: "INVALID", version, since: "2026-11-29T12:00:00.000Z", problem: "cron: no" },
   });
   const pausedAt = (at: string, by = "pauseAfterDeadLetters") => ({ ...item, paused: { at, by, note: "3 in a row" } });
-  const told = (...change: Parameters<typeof scheduleNews>) =>
-    scheduleNews(...change).map(({ detailType }) => detailType);
+  const told = (before: object | undefined, after: object) =>
+    scheduleNews(before && { ...before }, { ...after }, NONE).map(({ detailType }) => detailType);
 
   it("is that it was found invalid, once for each definition", () => {
     expect(told(item, invalid("1"))).toEqual(["Schedule Invalid"]);

@@ -14,7 +14,7 @@ describe("the engine's settings", () => {
       historySeconds: 2_592_000,
       limits: { queues: SETTINGS.queues, historySeconds: 2_592_000 },
       completedWhenEnqueued: new Set(["plain"]),
-      announce: { started: true, succeeded: false, retrying: false },
+      announce: { deployment: SETTINGS.deployment, started: true, succeeded: false, retrying: false },
     });
   });
 });

@@ -4,7 +4,7 @@ import type { Occurrence } from "../../lib/core/occurrence.ts";
 import { anOccurrence, NOON } from "./occurrences.ts";
 import { claimedRow, failureOf, LATER, reportOf, runningRow, step } from "./transitions.ts";
 
-const ALL = { started: true, succeeded: true, retrying: true };
+const ALL = { deployment: "Punctual", started: true, succeeded: true, retrying: true };
 const LAST = { maxAttempts: 1 };
 const MISFIRE = { policy: "skip", count: 3, more: false, from: plusMs(NOON, -7_200_000), to: NOON } as const;
 
@@ -35,6 +35,6 @@ const paused = {
 /** One of each kind of news, as the code tells it. */
 export const NEWS: readonly News[] = [
   ...CHANGES.flatMap(([before, after]) => announcementOf(before, after, ALL) ?? []),
-  ...scheduleNews(item, { ...item, status }),
-  ...scheduleNews(item, { ...item, paused }),
+  ...scheduleNews(item, { ...item, status }, ALL),
+  ...scheduleNews(item, { ...item, paused }, ALL),
 ];

@@ -73,7 +73,7 @@ export function newWorld(options: WorldOptions = {}): World {
       historySeconds: LIMITS.historySeconds,
       limits: { ...LIMITS, queues: { ...LIMITS.queues, plain: { timeoutMaxSeconds: 60 } } },
       completedWhenEnqueued: new Set(["plain"]),
-      announce: { started: false, succeeded: false, retrying: false },
+      announce: { deployment: "Test", started: false, succeeded: false, retrying: false },
       ...options.settings,
     },
     newNonce: () => `nonce-${++nonces}`,

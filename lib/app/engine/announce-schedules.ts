@@ -14,13 +14,15 @@ export interface ItemChange {
  * identity of its own. Answers per change whether all of it is out; what is not is to be brought again.
  */
 export async function announceSchedules(
-  { logger }: Pick<Engine, "logger">,
+  { logger, settings }: Pick<Engine, "logger" | "settings">,
   bus: EventBus,
   changes: readonly ItemChange[],
 ): Promise<readonly boolean[]> {
   const out = changes.map(() => true);
   const news = changes.flatMap(({ before, after }, index) =>
-    after === undefined ? [] : scheduleNews(before, after).map((announcement) => ({ announcement, index })),
+    after === undefined
+      ? []
+      : scheduleNews(before, after, settings.announce).map((announcement) => ({ announcement, index })),
   );
   const published = await bus.publish(news.map(({ announcement }) => announcement));
   for (const [position, { announcement, index }] of news.entries()) {

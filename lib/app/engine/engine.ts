@@ -1,3 +1,4 @@
+import type { AnnounceOptions } from "../../core/announcement.ts";
 import type { ScheduleLimits } from "../../core/schedule.ts";
 import type { TransitionSettings } from "../../core/transition.ts";
 import type { Clock, Logger, MessageQueue, Metrics, OccurrenceStore, Random, ScheduleStore } from "../ports.ts";
@@ -9,8 +10,8 @@ export interface EngineSettings extends TransitionSettings {
   readonly limits: ScheduleLimits;
   /** Queues whose runs are done once SQS has them. */
   readonly completedWhenEnqueued: ReadonlySet<string>;
-  /** Which events beyond failures and ends are worth their cost. */
-  readonly announce: { readonly started: boolean; readonly succeeded: boolean; readonly retrying: boolean };
+  /** As whom it announces, and which events beyond failures and ends are worth their cost. */
+  readonly announce: AnnounceOptions;
 }
 
 /** Everything a use case of the engine works with: the world behind ports, and the deployment's settings. */

@@ -136,7 +136,9 @@ describe("news", () => {
     const quiet = newWorld();
     await announce(quiet.engine, quiet.bus, changes);
     expect(quiet.bus.published.map(({ detailType }) => detailType)).toEqual(["Occurrence Cancelled"]);
-    const talkative = newWorld({ settings: { announce: { started: true, succeeded: true, retrying: true } } });
+    const talkative = newWorld({
+      settings: { announce: { deployment: "Test", started: true, succeeded: true, retrying: true } },
+    });
     await announce(talkative.engine, talkative.bus, changes);
     expect(talkative.bus.published).toHaveLength(4);
   });

@@ -36,7 +36,10 @@ describe("a schedule that pauses itself after three dead letters in a row", () =
     expect(itemOf(stage)).toMatchObject({ paused, status: { state: "PAUSED" } });
     const events = stage.world.bus.published.filter(({ detailType }) => detailType === "Schedule Paused Itself");
     expect(events).toEqual([
-      { detailType: "Schedule Paused Itself", detail: { version: 1, scheduleId: "a", at: paused.at, note } },
+      {
+        detailType: "Schedule Paused Itself",
+        detail: { version: 1, deployment: "Test", scheduleId: "a", at: paused.at, note },
+      },
     ]);
   });
 
