@@ -1,0 +1,23 @@
+import { beforeAll, expect, it } from "vitest";
+import { loadSimulation } from "./bundle.ts";
+import type { Simulation } from "./simulation.ts";
+
+/** Pairs of faults are searched in parts, each a test of its own, in files enough that every core has one until the end. */
+const PARTS = 8;
+
+/** The tests that hold `parts` of the small worlds with any two faults. */
+export function itHoldsWithAnyTwoFaults(parts: readonly number[]): void {
+  let simulation: Simulation;
+
+  beforeAll(async () => {
+    simulation = await loadSimulation(`pairs-${parts.join("-")}`);
+  });
+
+  it.each(parts)(`holds with any two faults, part %i of ${PARTS}`, async (part) => {
+    for (const scenario of simulation.smallScenarios) {
+      const { worlds, broken } = await simulation.exhaust(scenario, 2, { index: part - 1, of: PARTS });
+      expect(broken?.report ?? "held", JSON.stringify(broken?.faults)).toBe("held");
+      expect(worlds).toBeGreaterThan(scenario.firstFaultsOf?.length === 0 ? 0 : 100);
+    }
+  });
+}
