@@ -18,8 +18,8 @@ export const CLOCK_UNCERTAINTY_MAX_MS = LEASES.leaseMarginMs;
 export const CLOCK_UNCERTAINTY_AIM_MS = 20;
 
 /**
- * How much further than its monotonic clock a host's wall clock may go without the former having stood still. A wall clock
- * that is set forward looks the same, and costs a request; one set back does not.
+ * How far a host's wall clock may part from its monotonic clock without the latter having stood still. A wall clock that is set
+ * looks the same, and costs a request: one that is set back hides a standstill.
  */
 export const CLOCKS_AGREE_MS = 50;
 
@@ -84,7 +84,7 @@ export function createStoreClock({ host, send, logger }: StoreClockOptions): Sto
   const differenceMs = () => host.wallMs() - host.monotonicMs();
   /** A monotonic clock that stood still since the last sample (a freeze, a suspended machine) makes every sample wrong. */
   const forgetAfterStandstill = (): void => {
-    if (differenceMs() - differenceAtSampleMs <= CLOCKS_AGREE_MS) return;
+    if (Math.abs(differenceMs() - differenceAtSampleMs) <= CLOCKS_AGREE_MS) return;
     estimate = { ...NO_ESTIMATE, samples: estimate.samples, outliers: estimate.outliers };
     witnessed = false;
   };
@@ -132,7 +132,7 @@ export function createStoreClock({ host, send, logger }: StoreClockOptions): Sto
     observe: (sample) => {
       forgetAfterStandstill();
       const elapsedMs = sample.receivedMs - sample.sentMs;
-      if (sample.wallElapsedMs - elapsedMs > CLOCKS_AGREE_MS) return;
+      if (Math.abs(sample.wallElapsedMs - elapsedMs) > CLOCKS_AGREE_MS) return;
       const { outliers } = estimate;
       estimate = observe(estimate, sample);
       tripMs = elapsedMs;
