@@ -97,6 +97,14 @@ export type OccurrenceEvent =
   /** Not its turn yet: look again at `dueAt`. */
   | { readonly type: "defer"; readonly dueAt: Instant }
   | { readonly type: "cancel"; readonly reason: CancelReason }
+  /** The job of a run that was cancelled meanwhile has come to its end: nobody works at it any more. */
+  | {
+      readonly type: "stand-down";
+      readonly token: number;
+      readonly owner: string;
+      readonly log: readonly AttemptLogEntry[];
+      readonly error?: RecordedError;
+    }
   /** A dead letter is wanted once more. `diedAt`: only while it is open, as it was seen to be. */
   | { readonly type: "replay"; readonly diedAt?: Instant }
   /** A firing that was passed over is wanted after all. `refresh`: as the definition that stands now says. */
@@ -130,6 +138,7 @@ export const TRANSITIONS = {
   decide: { from: ["PENDING"], to: ["PENDING"] },
   defer: { from: ["PENDING", "RETRYING", "RUNNING"], to: ["PENDING", "RETRYING", "RUNNING"] },
   cancel: { from: UNFINISHED_STATUSES, to: ["CANCELLED"] },
+  "stand-down": { from: ["CANCELLED"], to: ["CANCELLED"] },
   replay: { from: DEAD_STATUSES, to: ["PENDING"] },
   backfill: { from: ["SKIPPED"], to: ["PENDING"] },
   discard: { from: DEAD_STATUSES, to: DEAD_STATUSES },
@@ -162,7 +171,7 @@ export interface TransitionSettings {
  * What `event` does to `row` at `now`: pure, and one conditional write whatever happens. The guard repeats everything the
  * decision rests on, so losing the race is an ordinary outcome and never an error.
  *
- * A report (`start`, `renew`, `succeed`, `fail`) is decided on the row that its sender last saw, but guarded by the
+ * A report (`start`, `renew`, `succeed`, `fail`, `stand-down`) is decided on the row that its sender last saw, but guarded by the
  * token and owner it carries.
  */
 export function transition(
@@ -223,7 +232,7 @@ export function transition(
       return write(asSeen(row), { set: { dueAt: event.dueAt } });
     case "cancel":
       if (isHandedOver(row)) return { kind: "refused", reason: HANDED_OVER };
-      // `leaseUntil` stays: whoever still runs may do so until then, and a gate must not open before.
+      // `leaseUntil` stays: whoever still runs may do so until then, or stands down before, and no gate must open earlier.
       return write(sameHolder(row), {
         ...finished("CANCELLED", now, settings, {
           cancelReason: event.reason,
@@ -231,6 +240,11 @@ export function transition(
           ...(event.reason === "requested" && { settles: true }),
         }),
         add: { fencingToken: 1 },
+      });
+    case "stand-down":
+      // The cancel took the token one further.
+      return write([statusIs("CANCELLED"), tokenIs(event.token + 1), ownerIs(event.owner)], {
+        set: { log: closed(event, now, event.error) },
       });
     case "replay":
       return write(

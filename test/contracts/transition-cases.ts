@@ -38,6 +38,7 @@ const EVENTS: readonly OccurrenceEvent[] = [
   { type: "decide", misfire },
   { type: "defer", dueAt: plusMs(NOON, 60_000) },
   { type: "cancel", reason: "requested" },
+  { type: "stand-down", ...report, token: 2, log, error },
   { type: "replay" },
   { type: "backfill" },
   { type: "discard" },
@@ -45,8 +46,8 @@ const EVENTS: readonly OccurrenceEvent[] = [
 
 /** A row in `status` that the events above fit: at its third token, its lease over, past its start deadline where that matters. */
 function rowFor(event: OccurrenceEvent, status: OccurrenceStatus): Occurrence {
-  const running = status === "RUNNING" || status === "DISPATCHED";
-  const finished = status === "SKIPPED" || status === "FAILED" || status === "DEAD_LETTERED";
+  const running = status === "RUNNING" || status === "DISPATCHED" || status === "CANCELLED";
+  const finished = status === "CANCELLED" || status === "SKIPPED" || status === "FAILED" || status === "DEAD_LETTERED";
   const permanent = event.type === "fail" && event.permanent ? ".permanently" : "";
   const enqueued = "endsEnqueued" in event ? ".enqueued" : "";
   const { dueAt, ...base } = anOccurrence({
@@ -60,7 +61,7 @@ function rowFor(event: OccurrenceEvent, status: OccurrenceStatus): Occurrence {
     ...(running && { owner: OWNER, leaseUntil: plusMs(NOON, -1) }),
     ...(status === "RUNNING" && { log }),
     ...(finished && { endedAt: NOON, expiresAtSeconds: 1_800_000_000, announcedAt: NOON, lastError: error }),
-    ...(finished && status !== "SKIPPED" && { deadLetterShard: 0, deadLetteredAt: NOON }),
+    ...(finished && status !== "SKIPPED" && status !== "CANCELLED" && { deadLetterShard: 0, deadLetteredAt: NOON }),
   });
   return { ...base, ...(!finished && dueAt !== undefined && { dueAt }) };
 }

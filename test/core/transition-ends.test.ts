@@ -162,6 +162,28 @@ describe("a cancel", () => {
   });
 });
 
+describe("standing down from a cancelled run", () => {
+  const row = runningRow();
+  const event = { type: "stand-down", ...reportOf(row), error: JOB_ERROR } as const;
+  const cancelled = () => step(row, { type: "cancel", reason: "requested" }, LATER);
+
+  it("says when its attempt ended, and nothing else", () => {
+    const { log } = row;
+    expect(step(cancelled(), event, LATER)).toEqual({
+      ...cancelled(),
+      log: log.map((entry) => ({ ...entry, endedAt: LATER, error: JOB_ERROR })),
+    });
+  });
+
+  it("is nobody's but the runner's from whom it was taken", () => {
+    const { guard } = writeOf(cancelled(), event, LATER);
+    expect(guardHolds(guard, cancelled())).toBe(true);
+    expect(guardHolds(guard, row)).toBe(false);
+    expect(guardHolds(guard, { ...cancelled(), fencingToken: 3 })).toBe(false);
+    expect(guardHolds(guard, { ...cancelled(), owner: "another" })).toBe(false);
+  });
+});
+
 describe("a replay", () => {
   const dead = () => {
     const row = { ...runningRow(), maxAttempts: 1 };

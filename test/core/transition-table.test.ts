@@ -36,6 +36,7 @@ const EVENTS: { readonly [Type in OccurrenceEventType]: Extract<OccurrenceEvent,
   decide: { type: "decide", misfire },
   defer: { type: "defer", dueAt: plusMs(NOW, 60_000) },
   cancel: { type: "cancel", reason: "requested" },
+  "stand-down": { type: "stand-down", ...report, token: TOKEN - 1, error },
   replay: { type: "replay" },
   backfill: { type: "backfill" },
   discard: { type: "discard" },
@@ -43,7 +44,7 @@ const EVENTS: { readonly [Type in OccurrenceEventType]: Extract<OccurrenceEvent,
 
 /** A row in `status` that has all that `event` asks for beside the right status: due, its lease over, attempts left or used up. */
 function rowFor(event: OccurrenceEvent, status: OccurrenceStatus): Occurrence {
-  const held = status === "DISPATCHED" || status === "RUNNING";
+  const held = status === "DISPATCHED" || status === "RUNNING" || status === "CANCELLED";
   const { dueAt, ...row } = anOccurrence({
     status,
     kind: "backfill",
@@ -83,9 +84,9 @@ describe("the machine's table", () => {
     });
   });
 
-  it("leads out of no finished state but by a replay, a backfill or a discard", () => {
+  it("changes nothing of a finished run but by standing down, a replay, a backfill or a discard", () => {
     const leaving = Object.values(EVENTS).filter((event) => ruleOf(event).from.some(isTerminal));
-    expect(leaving.map(({ type }) => type)).toEqual(["replay", "backfill", "discard"]);
+    expect(leaving.map(({ type }) => type)).toEqual(["stand-down", "replay", "backfill", "discard"]);
   });
 
   it("reaches every state", () => {
@@ -132,7 +133,9 @@ describe("the alarm clock", () => {
     expect(next.dueAt !== undefined).toBe(!isTerminal(next.status));
   });
 
-  it.each(named(accepted.filter(({ event }) => ruleOf(event).to.some(isTerminal))))(
+  // Whoever stands down leaves what the cancel wrote.
+  const ending = accepted.filter(({ event }) => event.type !== "stand-down" && ruleOf(event).to.some(isTerminal));
+  it.each(named(ending))(
     "says in whole seconds when a row may expire, and only where nobody must look at it: %s",
     (_, { event, status }) => {
       const row = rowFor(event, status);

@@ -21,6 +21,8 @@ const EVENTS: Readonly<Record<OccurrenceEventType, string>> = {
   defer: "It is not its turn yet.",
   cancel:
     "Somebody wants it no more: the token grows, so that whatever still runs cannot report. Refused where the message went to plain readers of SQS.",
+  "stand-down":
+    "The cancelled run's job has ended, and its runner says so: its turn is free before its lease has run out.",
   replay: "Somebody wants a dead letter once more: attempts start at zero, the token is kept.",
   backfill: "Somebody wants a firing that was passed over.",
   discard: "Nobody needs the dead letter any more: it may expire.",

@@ -5,6 +5,7 @@ import type { Engine } from "./engine.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 import type { Execution, Runner } from "./run-occurrence.ts";
 import { type Patience, settleable, timeOnceKnown, WRITE_TRIES, writeUntilDecided } from "./settle.ts";
+import { letNextRun } from "./turns.ts";
 
 /** The most tries of one report, about ten minutes of them: a store that takes renewals for so long and this report never will not take it at all. */
 const REPORT_TRIES_MAX = 300;
@@ -29,14 +30,40 @@ export async function report(
   if (now === undefined) return "unreported";
   const next = transition(row, reportOf(engine, row, owner, execution), now, engine.settings);
   if (next.kind === "refused") return "stale";
-  const isMine = ({ log }: Occurrence) =>
-    log.some((entry) => entry.token === row.fencingToken && entry.endedAt !== undefined);
-  const verdict = await writeUntilDecided(engine, host, settleable(row, next, isMine), patience);
+  const verdict = await writeUntilDecided(engine, host, settleable(row, next, hasEnded(row)), patience);
   if (verdict === undefined) return "unreported";
   if (verdict.kind === "refused") return "stale";
   recordOutcome(engine, row, verdict.row, execution);
   return verdict.row;
 }
+
+const ONCE: Patience = { goesOn: () => false, hurry: [] };
+
+/**
+ * What is left to say where a report was stale: if the run was cancelled, its turn waits for whoever works at it, whose job has come
+ * to its end now. Anything else that made the report stale refuses this, too; where it fails, the lease decides.
+ */
+export async function standDown({ engine, host }: Runner, row: Occurrence, owner: string, execution: Execution) {
+  const now = await timeOnceKnown(engine, host, row, ONCE);
+  if (now === undefined) return;
+  const event = {
+    type: "stand-down",
+    token: row.fencingToken,
+    owner,
+    log: row.log,
+    ...(execution.kind === "failed" && { error: execution.error }),
+  } as const;
+  const next = transition({ ...row, status: "CANCELLED" }, event, now, engine.settings);
+  if (next.kind === "refused") return;
+  const verdict = await writeUntilDecided(engine, host, settleable(row, next, hasEnded(row)), ONCE);
+  if (verdict?.kind === "applied") await letNextRun(engine, [verdict.row]);
+}
+
+/** Tells of a later reading of `row` whether its attempt's end stands in it. */
+const hasEnded =
+  ({ fencingToken }: Occurrence) =>
+  ({ log }: Occurrence): boolean =>
+    log.some(({ token, endedAt }) => token === fencingToken && endedAt !== undefined);
 
 function reportOf(engine: Engine, row: Occurrence, owner: string, execution: Execution): OccurrenceEvent {
   const held = { token: row.fencingToken, owner, log: row.log };

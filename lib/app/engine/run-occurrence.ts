@@ -7,7 +7,7 @@ import type { Host } from "../ports.ts";
 import type { Engine } from "./engine.ts";
 import { LeaseKeeper } from "./lease-keeper.ts";
 import { elapsedMs, type Moment, momentOf } from "./moment.ts";
-import { report } from "./report.ts";
+import { report, standDown } from "./report.ts";
 import { timeOnceKnown, writeUntilDecided } from "./settle.ts";
 import { letNextRun } from "./turns.ts";
 
@@ -109,6 +109,7 @@ async function executeAndReport(
   if (reported === "stale") {
     engine.metrics.count("StaleReports");
     engine.logger.warn("a report came too late and changed nothing", fields);
+    if (!abandoned) await standDown(runner, row, owner, execution);
     return { kind: "stale", abandoned };
   }
   if (reported === "unreported") {

@@ -252,7 +252,7 @@ function cancel(world: RunnerWorld): void {
 }
 
 describe("a cancel while the job runs", () => {
-  it("reaches it with the next renewal, and its report changes nothing", async () => {
+  it("reaches it with the next renewal, and its report changes nothing but when its attempt ended", async () => {
     const world = await claimedAtNoon();
     let stoppedAt = 0;
     const result = await run(world, async ({ signal }) => {
@@ -264,7 +264,24 @@ describe("a cancel while the job runs", () => {
     });
     expect(result).toEqual({ kind: "stale", abandoned: false });
     expect(stoppedAt).toBe(plusMs(NOON, LEASES.renewEveryMs));
-    expect(world.run()).toMatchObject({ status: "CANCELLED", fencingToken: 2 });
+    expect(world.run()).toMatchObject({
+      status: "CANCELLED",
+      fencingToken: 2,
+      log: [{ token: 1, endedAt: stoppedAt }],
+    });
+    expect(world.run()).not.toHaveProperty("output");
+  });
+
+  it("leaves it to its lease where the job pays no heed", async () => {
+    const world = await claimedAtNoon();
+    const result = await run(world, async ({ signal }) => {
+      await world.time.host.sleep(SECOND, signal);
+      cancel(world);
+      await world.time.host.sleep(HOUR);
+      return SUCCEEDED;
+    });
+    expect(result).toEqual({ kind: "stale", abandoned: true });
+    expect(world.run().log).toEqual([expect.not.objectContaining({ endedAt: expect.anything() })]);
   });
 });
 

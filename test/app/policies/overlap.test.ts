@@ -152,14 +152,22 @@ describe("a run that was lost or failed and will be tried again", () => {
 });
 
 describe("the holder of a turn that is no more", () => {
-  it("blocks until its lease has ended where it was cancelled at work, and not longer", async () => {
-    const stage = await stageWith(minutely("wait"), { start: START }, () => ({ takesMs: 280 * SECOND }));
-    await stage.playUntil(plusMs(NOON, 30 * SECOND));
-    const { leaseUntil } = await cancelOccurrence(stage.world.engine, stage.world.row("a", NOON));
+  it("blocks until its lease has ended where it was cancelled at work and pays no heed, and not longer", async () => {
+    const stage = await stageWith(minutely("wait"), { start: START }, () => ({ takesMs: 280 * SECOND, deaf: true }));
+    await stage.playUntil(plusMs(NOON, 65 * SECOND));
+    const { leaseUntil = NOON } = await cancelOccurrence(stage.world.engine, stage.world.row("a", NOON));
     await stage.playUntil(minutesAfter(NOON, 3));
-    const next = stage.runs[1];
-    expect(next?.from).toBeGreaterThanOrEqual(leaseUntil ?? NOON);
-    expect(next?.from).toBeLessThanOrEqual(minutesAfter(NOON, 2));
+    expect(starts(stage)[1]).toBe(`12:01 at ${clockTime(toIso(leaseUntil))}`);
+  });
+
+  it("blocks until its job has ended where it was cancelled at work and heeds its signal", async () => {
+    const stage = await stageWith(minutely("wait"), { start: START }, () => ({ takesMs: 280 * SECOND }));
+    await stage.playUntil(plusMs(NOON, 65 * SECOND));
+    const { leaseUntil = NOON } = await cancelOccurrence(stage.world.engine, stage.world.row("a", NOON));
+    await stage.playUntil(minutesAfter(NOON, 3));
+    const [cancelled, next] = stage.runs;
+    expect(cancelled?.to).toBeLessThan(leaseUntil);
+    expect(next).toMatchObject({ firing: toIso(minutesAfter(NOON, 1)), from: cancelled?.to });
   });
 
   it("blocks nobody where it was cancelled before it started", async () => {
@@ -221,14 +229,14 @@ describe("the holder of a turn that is no more", () => {
 });
 
 describe("a firing that replaces the run before it", () => {
-  it("stops it, and starts when it can no longer be at work", async () => {
+  it("stops it, and starts when its job has ended: it hears of it with its next renewal", async () => {
     const stage = await stageWith(minutely("replace"), { start: START }, () => ({ takesMs: 280 * SECOND }));
     await stage.playUntil(plusMs(NOON, 5 * MINUTE));
     expect(overlaps(stage.runs)).toEqual([]);
     expect(stage.runs.length).toBeGreaterThanOrEqual(4);
     expect(stage.world.row("a", NOON).status).toBe("CANCELLED");
     for (const run of stage.runs)
-      expect(run.from - Date.parse(run.firing)).toBeLessThanOrEqual(LEASES.runLeaseMs + SECOND);
+      expect(run.from - Date.parse(run.firing)).toBeLessThanOrEqual(LEASES.renewEveryMs + SECOND);
   });
 
   it("waits for no lease where nobody had started that run", async () => {

@@ -21,8 +21,12 @@ const LOOK_ROWS = 100;
 /** Looks until a stage must have come to rest: past them a test fails instead of hanging. */
 const LOOKS_MAX = 5_000;
 
-/** What a stage's jobs do: how long each takes and how it ends. */
-export type Job = (row: Occurrence) => { readonly takesMs?: number; readonly ends?: Execution };
+/** What a stage's jobs do: how long each takes, how it ends, and whether it is deaf to its signal. */
+export type Job = (row: Occurrence) => {
+  readonly takesMs?: number;
+  readonly ends?: Execution;
+  readonly deaf?: boolean;
+};
 
 /** One start of a job, with when it began and, once it has, how it ended. */
 export interface Run {
@@ -194,8 +198,8 @@ export class Stage {
       signal,
     };
     this.runs.push(run);
-    const { takesMs = 0, ends = { kind: "succeeded" } } = this.job(row);
-    if (takesMs > 0) await this.world.time.host.sleep(takesMs, signal);
+    const { takesMs = 0, ends = { kind: "succeeded" }, deaf } = this.job(row);
+    if (takesMs > 0) await this.world.time.host.sleep(takesMs, deaf ? undefined : signal);
     run.to = this.now;
     return ends;
   };

@@ -1,9 +1,9 @@
 import type { Process } from "../world/process.ts";
-import { finding, type InvariantOf } from "./invariant.ts";
+import { finding, type InvariantOf, moved } from "./invariant.ts";
 
 /**
  * Of the runs of a schedule that must not overlap, one works at a time: when one begins, every other that began has ended, lost its
- * process, been frozen, or had its signal aborted.
+ * process, been frozen, or had its signal aborted. A cancelled run's turn is given up by its runner once its job has ended.
  */
 export const runsTakeTurns: InvariantOf = (world) => {
   interface Working {
@@ -16,6 +16,13 @@ export const runsTakeTurns: InvariantOf = (world) => {
   return {
     name: "runs take turns",
     on: (fact) => {
+      const change = moved(fact);
+      if (change?.old.status === "CANCELLED" && change.new.status === "CANCELLED") {
+        const one = working.get(change.new.scheduleId)?.find(({ key }) => key === change.key);
+        return one && one.process === change.by && one.owner === change.old.owner
+          ? finding(change.key, "its turn was given up while its job still worked")
+          : undefined;
+      }
       if (fact.type !== "job-started" && fact.type !== "job-ended") return undefined;
       const { key, owner } = fact.attempt;
       const row = world.row(key);

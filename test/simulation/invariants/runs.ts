@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Occurrence } from "../../../lib/core/occurrence.ts";
 import type { Process } from "../world/process.ts";
-import { finding, type InvariantOf, isClaim, isRevival, moved } from "./invariant.ts";
+import { finding, type InvariantOf, isClaim, isRevival, type Moved, moved } from "./invariant.ts";
 
 /** Every start is of an attempt of its own. Without faults each run starts as often as its job's own failures ask for. */
 export const startsHaveCauses: InvariantOf = (world) => {
@@ -57,7 +59,10 @@ export const nothingIsEarly: InvariantOf = () => ({
   },
 });
 
-/** What a runner reports changes the row only while it holds it: its own token, its own owner, still running. */
+/**
+ * What a runner reports changes the row only while it holds it: its own token, its own owner, still running. Of a run that was cancelled
+ * it says when its attempt ended.
+ */
 export const staleReportsChangeNothing: InvariantOf = () => {
   const holds = new WeakMap<Process, Map<string, { token: number; owner: string }>>();
   return {
@@ -77,6 +82,7 @@ export const staleReportsChangeNothing: InvariantOf = () => {
       }
       const held = own.get(key);
       if (held?.token === old.fencingToken && held.owner === old.owner && old.status === "RUNNING") return undefined;
+      if (held && standsDown(change, held)) return undefined;
       const as = held ? `attempt ${held.token} (${held.owner})` : "no attempt of its own";
       return finding(
         key,
@@ -85,6 +91,20 @@ export const staleReportsChangeNothing: InvariantOf = () => {
     },
   };
 };
+
+/** Whether a runner said of a run that was cancelled when its attempt ended, and nothing else. */
+function standsDown({ old, new: row }: Moved, { token, owner }: { token: number; owner: string }): boolean {
+  const { log: before, ...then } = old;
+  const { log: after, ...now } = row;
+  const others = (log: Occurrence["log"]) => log.filter((entry) => entry.token !== token);
+  return (
+    old.status === "CANCELLED" &&
+    old.fencingToken === token + 1 &&
+    old.owner === owner &&
+    isDeepStrictEqual(then, now) &&
+    isDeepStrictEqual(others(before), others(after))
+  );
+}
 
 /** Of the effects that a fencing store took, no two are of one token by different holders, and the last is the newest attempt's. */
 export const effectsAreFenced: InvariantOf = () => {

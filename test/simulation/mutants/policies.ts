@@ -19,6 +19,13 @@ export const POLICY_MUTANTS: readonly Mutant[] = [
     ],
   },
   {
+    name: "a turn that is given up though the cancelled job pays no heed",
+    shownBy: { world: "runs that are replaced and pay no heed" },
+    file: "lib/app/engine/run-occurrence.ts",
+    find: "if (!abandoned) await standDown(",
+    replace: "await standDown(",
+  },
+  {
     name: "the gate taken over without its counter",
     shownBy: { world: "a dead run that is replayed while the next one takes its turn" },
     file: "lib/adapters/memory/occurrences.ts",

@@ -35,6 +35,12 @@ const CROWDED: readonly SmallScenario[] = (["wait", "replace", "skip"] as const)
   definition: { rate: "20 seconds", overlap },
 }));
 
+const UNHEEDING: SmallScenario = {
+  name: "runs that are replaced and pay no heed",
+  behaviour: { ms: 45_000, deaf: true },
+  definition: { rate: "20 seconds", overlap: "replace" },
+};
+
 /** Nobody tells of the end: the index still shows the row as due when its turn would be, and it is not to be taken before its own look. */
 const SEEN_LATE: SmallScenario = {
   name: "a run that waits for another's end, in an index that is late",
@@ -256,6 +262,7 @@ export const DIRECTED: readonly SmallScenario[] = [
   DEADLY,
   BORN_AGAIN,
   ...CROWDED,
+  UNHEEDING,
   SEEN_LATE,
   MISSED,
   LATE,
