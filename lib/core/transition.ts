@@ -454,10 +454,12 @@ const deadLetter = (
     deadLetterReason: reason,
     deadLetterShard: row.shard,
     deadLetteredAt: now,
+    ...(reason === "worker-lost" && { suspect: true }),
     ...(error && { lastError: error }),
     ...(log && { log }),
   },
-  remove: ["dueAt", "suspect"],
+  // Replayed, a run whose job never said that it came to an end is the suspect that it was.
+  remove: log ? ["dueAt", "suspect"] : ["dueAt"],
 });
 
 /**

@@ -131,6 +131,18 @@ describe("what can never run", () => {
     });
   });
 
+  it("leaves a suspect behind where its job never said that it came to an end: its replay runs alone, too", () => {
+    const crashed = { ...runningRow(), maxAttempts: 1 };
+    const leaseEnd = crashed.leaseUntil ?? NOON;
+    const unsent = { ...claimedRow(), suspect: true };
+    const lost = step(crashed, { type: "worker-lost" }, leaseEnd);
+    const rejected = step(unsent, { type: "reject", owner: "dispatcher", error: JOB_ERROR }, LATER);
+    const reported = step({ ...crashed, suspect: true }, failureOf(crashed, true), LATER);
+    for (const row of [lost, rejected])
+      expect(step(row, { type: "replay" }, leaseEnd)).toMatchObject({ suspect: true });
+    expect(step(reported, { type: "replay" }, leaseEnd)).not.toHaveProperty("suspect");
+  });
+
   it("is never started past its deadline, but for a head, which its misfire policy judges", () => {
     const row = claimedRow();
     const deadline = plusMs(NOON, DAY_MS);

@@ -97,12 +97,14 @@ function standsDown({ old, new: row }: Moved, { token, owner }: { token: number;
   const { log: before, ...then } = old;
   const { log: after, ...now } = row;
   const others = (log: Occurrence["log"]) => log.filter((entry) => entry.token !== token);
+  // A log of more than its most entries loses the oldest.
+  const lost = before.length - after.length;
   return (
     old.status === "CANCELLED" &&
     old.fencingToken === token + 1 &&
     old.owner === owner &&
     isDeepStrictEqual(then, now) &&
-    isDeepStrictEqual(others(before), others(after))
+    isDeepStrictEqual(others(before).slice(lost), others(after))
   );
 }
 

@@ -95,6 +95,13 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     replace: "",
   },
   {
+    name: "a death that leaves no suspect to its replay",
+    shownBy: { world: "a job that kills its process, replayed beside the neighbour that it took along" },
+    file: "lib/core/transition.ts",
+    find: '...(reason === "worker-lost" && { suspect: true }),',
+    replace: "",
+  },
+  {
     name: "suspects run beside their neighbours",
     shownBy: { world: "a job that kills its process" },
     file: BATCH,

@@ -3,7 +3,7 @@ import { instant } from "../../../lib/core/instant.ts";
 import { formatKey } from "../../../lib/core/occurrence.ts";
 import type { Fault, Point } from "../faults/plan.ts";
 import type { World } from "../world/world.ts";
-import { operate } from "./operators.ts";
+import { type Deed, operate } from "./operators.ts";
 import { DUE_AT, itemOf, type SmallScenario } from "./small.ts";
 
 /** A job that kills its process twice, beside one that takes longer. */
@@ -17,6 +17,22 @@ const DEADLY: SmallScenario = {
   name: "a job that kills its process for good",
   behaviour: { ms: 500, killsUntil: 9 },
   definition: { retry: { maxAttempts: 2, baseDelaySeconds: 1 } },
+};
+
+/** Each attempt of it kills its process, and its replay is due in the same moment as its neighbour's third attempt. */
+const DEADLY_AGAIN: SmallScenario = {
+  name: "a job that kills its process, replayed beside the neighbour that it took along",
+  behaviour: { ms: 2_000, killsUntil: 9 },
+  definition: { retry: { maxAttempts: 1 } },
+  neighbour: { ms: 8_000, failsUntil: 2 },
+  happens: (world) =>
+    world.listen((fact) => {
+      if (fact.type !== "row" || fact.new?.scheduleId !== "neighbour" || fact.new.status !== "RETRYING") return;
+      const dead = world.store.allOccurrences().find(({ status }) => status === "DEAD_LETTERED");
+      if (dead === undefined) return;
+      const work: Deed["work"] = (manager) => replayDeadLetter(manager, dead);
+      world.kernel.at(fact.new.dueAt ?? 0, () => operate(world, { action: "replay", name: formatKey(dead), work }));
+    }),
 };
 
 const BORN_AGAIN: SmallScenario = {
@@ -260,6 +276,7 @@ const OLD_READING: SmallScenario = {
 export const DIRECTED: readonly SmallScenario[] = [
   BAD_NEIGHBOUR,
   DEADLY,
+  DEADLY_AGAIN,
   BORN_AGAIN,
   ...CROWDED,
   UNHEEDING,
