@@ -1,13 +1,13 @@
 import { keyOf, type SchedulerClient } from "../client/index.ts";
 import { formatKey, type OccurrenceKey } from "../core/occurrence.ts";
-import { type Cli, UsageError } from "./cli.ts";
+import { type Cli, ReportedError, UsageError } from "./cli.ts";
 
 /** The most dead letters of one schedule that one command takes on. */
 const OPEN_MAX = 1_000;
 
 /**
  * The dead letters that `names` mean: each an occurrence, or a schedule's id, which stands for its one open dead letter, or
- * with `all` for every one of them. Throws `UsageError` where an id stands for none or, without `all`, for several.
+ * with `all` for every one of them. Throws `ReportedError` where an id stands for none, `UsageError` where it stands for several without `all`.
  */
 export async function deadLetterKeys(
   cli: Pick<Cli, "note">,
@@ -27,7 +27,10 @@ async function openOf(
   all: boolean,
 ): Promise<readonly OccurrenceKey[]> {
   const { rows, more } = await client.deadLetters.list({ scheduleId, limit: OPEN_MAX });
-  if (rows.length === 0) throw new UsageError(`schedule ${scheduleId} has no open dead letter`);
+  if (rows.length === 0) {
+    cli.note(`punctual: schedule ${scheduleId} has no open dead letter`);
+    throw new ReportedError();
+  }
   if (rows.length > 1 && !all)
     throw new UsageError(
       `schedule ${scheduleId} has ${rows.length} open dead letters: name them, or say --all (${rows.slice(0, 3).map(formatKey).join(", ")}${rows.length > 3 ? ", ..." : ""})`,

@@ -89,6 +89,8 @@ describe("dead-letter", () => {
     await world.insert(ONE, TWO, ...more);
     const several = await run("dead-letter replay many");
     expect(several).toMatchObject({ code: 2, stderr: expect.stringContaining("has 3 open dead letters") });
+    const none = await run("dead-letter replay nobody");
+    expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining("nobody has no open dead letter") });
     expect((await run("dead-letter replay one --dry-run")).stdout).toBe(`${formatKey(ONE)}\n`);
     expect((await run("dead-letter list --schedule one --format json")).stdout).not.toBe("[]\n");
     expect((await run(`dead-letter replay one ${formatKey(TWO)}`)).stdout).toBe(
