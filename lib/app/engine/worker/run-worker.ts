@@ -23,7 +23,7 @@ export interface WorkerSettings {
   readonly concurrency: number;
   /** Messages received beyond those, to wait here. */
   readonly prefetch: number;
-  /** For how long a receive hides messages; those that wait are hidden anew every third of it. */
+  /** For how long a receive hides messages; those that wait are hidden anew every quarter of it. */
   readonly visibilitySeconds: number;
   /** How long a receive waits for a first message. */
   readonly waitSeconds: number;

@@ -3,8 +3,8 @@ import { elapsedMs, type Moment, momentOf } from "../moment.ts";
 import { isSuspect, type OpenDelivery, openDelivery } from "../run-delivery.ts";
 import type { Tell } from "./events.ts";
 
-/** How often within a visibility timeout a waiting message is hidden anew: two that fail in a row cost nothing. */
-const EXTENSIONS_PER_TIMEOUT = 3;
+/** How often within a visibility timeout a waiting message is hidden anew. The fourth comes too late: two that fail in a row cost nothing. */
+const EXTENSIONS_PER_TIMEOUT = 4;
 
 /** A message in this worker's hands that has not been started. */
 export interface Held {

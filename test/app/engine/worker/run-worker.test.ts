@@ -244,6 +244,21 @@ describe("messages that wait", () => {
     expect(worker.told("started")).toEqual(["a", "b"]);
   });
 
+  it("stay hidden though SQS refuses that twice in a row, time and again", async () => {
+    let times = 0;
+    const everyThird = ({ hide }: Inbox): Inbox["hide"] => {
+      const refused = { kind: "failed", error: new Error("throttled") } as const;
+      return async (receipts, seconds) => (++times % 3 === 0 ? hide(receipts, seconds) : receipts.map(() => refused));
+    };
+    const { world, worker } = await oneWaiting(10 * MINUTE, (real) => ({ hide: everyThird(real) }));
+    await world.time.pass(9 * MINUTE);
+    expect(worker.told("lapsed")).toEqual([]);
+    expect(worker.told("received")).toEqual(["a", "b"]);
+    expect(times).toBeGreaterThan(3);
+    await world.time.pass(2 * MINUTE);
+    await worker.finish();
+  });
+
   it("are not started once their visibility may have ended, but left to who receives them next (F295)", async () => {
     const lost: Inbox["hide"] = async (receipts) =>
       receipts.map(() => ({ kind: "failed", error: new Error("no answer") }));
