@@ -210,7 +210,8 @@ const TIMING_ATTRIBUTES = ["cron", "rate", "at", "timezone", "dst", "startAt", "
 
 /**
  * The version of an item's definition, valid or not: the hash of what decides when it fires, a hyphen, and the hash of all
- * the author's attributes, whatever order they came in.
+ * the author's attributes, whatever order they came in. It stands on rows for as long as these are kept: a release that
+ * hashes otherwise puts a mark and a colon before it.
  */
 export const definitionVersion = (item: Readonly<Record<string, unknown>>): string =>
   `${hashOf(item, TIMING_ATTRIBUTES)}-${hashOf(item, DEFINITION_ATTRIBUTES)}`;
@@ -218,9 +219,14 @@ export const definitionVersion = (item: Readonly<Record<string, unknown>>): stri
 const hashOf = (item: Readonly<Record<string, unknown>>, attributes: readonly string[]): string =>
   contentHash(Object.fromEntries(attributes.map((key) => [key, item[key]])));
 
-/** Whether two versions of one schedule fire at the same instants. */
-export const isSameTiming = (left: string, right: string): boolean => timingOf(left) === timingOf(right);
+/**
+ * Whether two versions of one schedule fire at the same instants. Those of releases that hash otherwise tell nothing of each
+ * other: taken for the same, no firing is lost because a release was deployed or rolled back.
+ */
+export const isSameTiming = (left: string, right: string): boolean =>
+  markOf(left) !== markOf(right) || timingOf(left) === timingOf(right);
 
+const markOf = (version: string): string => version.slice(0, version.indexOf(":") + 1);
 const timingOf = (version: string): string => version.slice(0, version.indexOf("-"));
 
 /**

@@ -3,6 +3,7 @@ import { instant, toIso } from "../../lib/core/instant.ts";
 import {
   DEFINITION_ATTRIBUTES,
   definitionVersion,
+  isSameTiming,
   PAYLOAD_MAX_BYTES,
   parseSchedule,
   pauseNote,
@@ -266,6 +267,29 @@ describe("a version", () => {
       definitionVersion({ ...scheduleItem(), [attribute]: "x" }),
     );
     expect(new Set([...versions, definitionVersion(scheduleItem())]).size).toBe(DEFINITION_ATTRIBUTES.length + 1);
+  });
+
+  it("is the one that stands on the rows of earlier deployments", () => {
+    const item = {
+      scheduleId: "nightly",
+      cron: "0 9 * * MON-FRI",
+      timezone: "Europe/Berlin",
+      payload: { b: 1, a: [2] },
+    };
+    // Whoever changes this puts a mark and a colon before it: see docs/decisions/0013.
+    expect(definitionVersion(item)).toBe("68860268dde59549-fa94b6ad3b1bf71b");
+  });
+
+  it("says whether the firing times are the same, and of a release that hashes otherwise takes them for the same", () => {
+    const [hourly, edited, halfHourly] = [
+      { rate: "1 hour" },
+      { rate: "1 hour", payload: 1 },
+      { rate: "30 minutes" },
+    ].map((item) => definitionVersion({ scheduleId: "a", ...item }));
+    expect(isSameTiming(hourly ?? "", edited ?? "")).toBe(true);
+    expect(isSameTiming(hourly ?? "", halfHourly ?? "")).toBe(false);
+    expect(isSameTiming(hourly ?? "", "2:0123456789abcdef-0123456789abcdef")).toBe(true);
+    expect(isSameTiming("2:01-23", "2:45-23")).toBe(false);
   });
 
   it("is there for an invalid definition too, so that its status can be kept right", () => {

@@ -3,18 +3,14 @@ import path from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build, type Plugin } from "esbuild";
 import * as z from "zod";
+import type { Patch } from "./patch.ts";
+import type { Release } from "./platform/release.ts";
+import { OTHER_RELEASE } from "./releases/other.ts";
 import type { Simulation } from "./simulation.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 /** Beneath the project, so that a bundle finds the packages it imports. */
 const DIRECTORY = path.join(ROOT, "node_modules", ".cache", "simulation");
-
-/** A change of one production file: the text to look for, which must stand there once, and what replaces it. */
-export interface Patch {
-  readonly file: string;
-  readonly find: string;
-  readonly replace: string;
-}
 
 /**
  * Pure functions that answer the same for the same objects, which nobody changes here: a process parses what it reads each time, and
@@ -46,18 +42,35 @@ const REMEMBERED: readonly Patch[] = [
   },
 ];
 
-const module = z.object({ simulation: z.custom<Simulation>((value) => typeof value === "object" && value !== null) });
+const simulationModule = z.object({ simulation: z.custom<Simulation>(isObject) });
+const releaseModule = z.object({ THIS_RELEASE: z.custom<Release>(isObject) });
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null;
+}
 
 /**
  * Bundles the simulation with the production code it runs, `patches` applied, and loads it. `name` names the bundle's file.
  * Throws where a patch's text does not stand in its file exactly once.
  */
 export async function loadSimulation(name: string, patches: readonly Patch[] = []): Promise<Simulation> {
+  return simulationModule.parse(await load(name, "test/simulation/simulation.ts", patches)).simulation;
+}
+
+/** {@link loadSimulation}, with the other release at hand: the code with `patches` and those that make it one. */
+export async function loadWithOtherRelease(name: string, patches: readonly Patch[] = []): Promise<Simulation> {
+  const simulation = await loadSimulation(name, patches);
+  const entry = "test/simulation/platform/release.ts";
+  const loaded = await load(`${name}-other`, entry, [...patches, ...OTHER_RELEASE]);
+  return simulation.beside({ ...releaseModule.parse(loaded).THIS_RELEASE, name: "other" });
+}
+
+async function load(name: string, entry: string, patches: readonly Patch[]): Promise<unknown> {
   await mkdir(DIRECTORY, { recursive: true });
   const outfile = path.join(DIRECTORY, `${name}-${process.pid}.mjs`);
   await build({
     absWorkingDir: ROOT,
-    entryPoints: ["test/simulation/simulation.ts"],
+    entryPoints: [entry],
     outfile,
     bundle: true,
     format: "esm",
@@ -68,7 +81,7 @@ export async function loadSimulation(name: string, patches: readonly Patch[] = [
     logLevel: "silent",
     plugins: [patching([...REMEMBERED, ...patches])],
   });
-  return module.parse(await import(`${pathToFileURL(outfile).href}?${name}`)).simulation;
+  return import(`${pathToFileURL(outfile).href}?${name}`);
 }
 
 function patching(patches: readonly Patch[]): Plugin {

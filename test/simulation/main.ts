@@ -1,8 +1,8 @@
-import { loadSimulation } from "./bundle.ts";
+import { loadWithOtherRelease } from "./bundle.ts";
 import { simulate } from "./simulate.ts";
 
 process.exitCode = await simulate(process.argv.slice(2), {
   stdout: (text) => process.stdout.write(text),
   stderr: (text) => process.stderr.write(text),
-  load: () => loadSimulation("simulate"),
+  load: () => loadWithOtherRelease("simulate"),
 });

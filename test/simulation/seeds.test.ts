@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
-import { loadSimulation } from "./bundle.ts";
+import { loadWithOtherRelease } from "./bundle.ts";
 import type { Simulation } from "./simulation.ts";
 
 /** A thousand worlds, in parts that are each a test of their own. */
@@ -9,7 +9,7 @@ const MINUTES = 6;
 let simulation: Simulation;
 
 beforeAll(async () => {
-  simulation = await loadSimulation("seeds");
+  simulation = await loadWithOtherRelease("seeds");
 });
 
 const parts = Array.from({ length: PARTS }, (_, part) => 1 + part * SEEDS_PER_PART);

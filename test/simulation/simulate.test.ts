@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { loadSimulation, type Patch } from "./bundle.ts";
+import { loadSimulation } from "./bundle.ts";
 import { MUTANTS } from "./mutants/index.ts";
+import type { Patch } from "./patch.ts";
 import { simulate } from "./simulate.ts";
 
 /** Runs the command on production code with `patches`. */

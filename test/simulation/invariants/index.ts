@@ -16,6 +16,7 @@ import {
   startsMatchTheirMessages,
 } from "./messages.ts";
 import { runsTakeTurns } from "./overlap.ts";
+import { foreignAttributesStay, schedulesAreLeftAlone } from "./releases.ts";
 import {
   effectsAreFenced,
   jobsBeginWithinTheirLease,
@@ -64,4 +65,6 @@ export const INVARIANTS: readonly InvariantOf[] = [
   backlogsAreHarmless,
   neighboursAreSpared,
   writesStayWithinBudget,
+  foreignAttributesStay,
+  schedulesAreLeftAlone,
 ];

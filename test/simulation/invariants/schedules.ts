@@ -1,5 +1,4 @@
 import { attemptId, formatKey } from "../../../lib/core/occurrence.ts";
-import { definitionVersion } from "../../../lib/core/schedule.ts";
 import { DefinitionHistory, isLive, type Reign, wants } from "../oracle/definitions.ts";
 import { firingsWithin } from "../oracle/firings.ts";
 import type { World } from "../world/world.ts";
@@ -11,7 +10,7 @@ export const SETTLED_MS = 120_000;
 const keyOf = (scheduleId: string, at: number): string => `${scheduleId}@${new Date(at).toISOString()}`;
 
 /** A head is claimed only where a definition in force between its instant and its claim fires it, and runs by that one. */
-export const headsFireByTheirDefinition: InvariantOf = () => {
+export const headsFireByTheirDefinition: InvariantOf = (world) => {
   const history = new DefinitionHistory();
   return {
     name: "heads fire by their definition",
@@ -24,7 +23,7 @@ export const headsFireByTheirDefinition: InvariantOf = () => {
       if (isClaim(change)) {
         const wanted = reigns.some(
           ({ item }) =>
-            wants(item, old.scheduledFor) && item !== undefined && definitionVersion(item) === row.scheduleVersion,
+            wants(item, old.scheduledFor) && item !== undefined && world.isVersionOf(row.scheduleVersion, item),
         );
         return wanted
           ? undefined

@@ -41,6 +41,7 @@ function concerns(fact: Seen, key: string | undefined): boolean {
     case "operator":
       return fact.name === key || fact.name.split("@")[0] === key || fact.name === scheduleId;
     case "fault":
+    case "deployed":
       return true;
     case "process":
       return fact.what === "killed" || fact.what === "paused" || fact.what === "thawed" || fact.what === "failed";

@@ -1,5 +1,6 @@
-import { loadSimulation, type Patch } from "../bundle.ts";
+import { loadSimulation } from "../bundle.ts";
 import type { Fault } from "../faults/plan.ts";
+import type { Patch } from "../patch.ts";
 import type { Planned } from "../scenarios/small.ts";
 import type { Simulation } from "../simulation.ts";
 

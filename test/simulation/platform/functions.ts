@@ -1,17 +1,14 @@
 import type { DynamoDBRecord, SQSRecord } from "aws-lambda";
-import { createHandler as dispatcher } from "../../../functions/dispatcher.ts";
-import { createHandler as notifier } from "../../../functions/notifier.ts";
-import { createHandler as reconciler } from "../../../functions/reconciler.ts";
 import { errorMessage } from "../../../lib/core/errors.ts";
 import { DISPATCHER } from "../../../lib/core/timing.ts";
-import { createConsumer, type LambdaContext } from "../../../lib/jobs/create-consumer.ts";
+import type { LambdaContext } from "../../../lib/jobs/create-consumer.ts";
 import { environmentOf } from "../../../lib/runtime/env.ts";
 import { Environment } from "../world/environment.ts";
-import { type HostClocks, lazily } from "../world/host.ts";
+import type { HostClocks } from "../world/host.ts";
 import type { Process, Role } from "../world/process.ts";
 import type { World } from "../world/world.ts";
-import { servicesFor } from "./engine.ts";
-import { type FencedEffects, jobsIn } from "./jobs.ts";
+import type { FencedEffects } from "./jobs.ts";
+import { type Failures, type Handler, type Release, THIS_RELEASE } from "./release.ts";
 
 /** A function that has come this far without an end is killed by its platform. */
 const OTHER_TIMEOUT_MS = 60_000;
@@ -22,11 +19,9 @@ const COLD_SHARE = 0.1;
 interface Deployment<Event, Answer> {
   readonly role: Role;
   readonly timeoutMs: number;
-  /** A cold start, with the environment variables of the day. */
-  create(environment: Environment, env: NodeJS.ProcessEnv): Handler<Event, Answer>;
+  /** A cold start, with the code and the environment variables of the day. */
+  create(release: Release, environment: Environment, env: NodeJS.ProcessEnv): Handler<Event, Answer>;
 }
-
-type Handler<Event, Answer> = (event: Event, context: LambdaContext) => Promise<Answer>;
 
 /** A handler where it was started. */
 interface Place<Event, Answer> {
@@ -40,6 +35,7 @@ export class SimulatedFunction<Event, Answer> {
   readonly #hosts: () => HostClocks;
   readonly #deployment: Deployment<Event, Answer>;
   #env: NodeJS.ProcessEnv;
+  #release = THIS_RELEASE;
   #idle: Place<Event, Answer>[] = [];
   #served = false;
 
@@ -50,9 +46,12 @@ export class SimulatedFunction<Event, Answer> {
     this.#env = environmentOf(world.settings);
   }
 
-  /** From now on invocations begin with what the world's settings say; those under way go on with what they have. */
-  redeploy(): void {
+  /** From now on invocations begin with what the world's settings say, by `release`; those under way go on with what they have. */
+  redeploy(release: Release): void {
     this.#env = environmentOf(this.#world.settings);
+    this.#release = release;
+    const { role } = this.#deployment;
+    this.#world.tell({ type: "deployed", role, release: release.name }, undefined);
     this.#idle = [];
     this.#served = false;
   }
@@ -103,7 +102,7 @@ export class SimulatedFunction<Event, Answer> {
 
   #coldStart(): Place<Event, Answer> {
     const environment = new Environment(this.#world, this.#hosts());
-    return { environment, handler: this.#deployment.create(environment, this.#env) };
+    return { environment, handler: this.#deployment.create(this.#release, environment, this.#env) };
   }
 }
 
@@ -112,33 +111,23 @@ export const dispatcherIn = (world: World, hosts: () => HostClocks) =>
   new SimulatedFunction<unknown, unknown>(world, hosts, {
     role: "dispatcher",
     timeoutMs: DISPATCHER.timeoutSeconds * 1000,
-    create: (environment, env) =>
-      dispatcher(
-        env,
-        servicesFor(environment, (clock) => lazily(environment, clock)),
-      ),
+    create: (release, environment, env) => release.dispatcher(environment, env),
   });
 
 /** The Schedules stream's reader, and the sweep. */
 export const reconcilerIn = (world: World, hosts: () => HostClocks) =>
-  new SimulatedFunction<{ Records: DynamoDBRecord[] } | { sweep: true }, { batchItemFailures: Failures }>(
-    world,
-    hosts,
-    {
-      role: "reconciler",
-      timeoutMs: OTHER_TIMEOUT_MS,
-      create: (environment, env) => reconciler(env, servicesFor(environment)),
-    },
-  );
-
-type Failures = readonly { readonly itemIdentifier: string }[];
+  new SimulatedFunction<{ Records: DynamoDBRecord[] } | { sweep: true }, Failures>(world, hosts, {
+    role: "reconciler",
+    timeoutMs: OTHER_TIMEOUT_MS,
+    create: (release, environment, env) => release.reconciler(environment, env),
+  });
 
 /** The Occurrences stream's reader. */
 export const notifierIn = (world: World, hosts: () => HostClocks) =>
-  new SimulatedFunction<{ Records: DynamoDBRecord[] }, { batchItemFailures: Failures }>(world, hosts, {
+  new SimulatedFunction<{ Records: DynamoDBRecord[] }, Failures>(world, hosts, {
     role: "notifier",
     timeoutMs: OTHER_TIMEOUT_MS,
-    create: (environment, env) => notifier(env, servicesFor(environment)),
+    create: (release, environment, env) => release.notifier(environment, env),
   });
 
 /** What the consumer function's deployment decides. */
@@ -149,16 +138,8 @@ export interface ConsumerLimits {
 
 /** The consumer, which runs the simulated job. */
 export const consumerIn = (world: World, hosts: () => HostClocks, limits: ConsumerLimits, effects: FencedEffects) =>
-  new SimulatedFunction<{ Records: SQSRecord[] }, { batchItemFailures: Failures }>(world, hosts, {
+  new SimulatedFunction<{ Records: SQSRecord[] }, Failures>(world, hosts, {
     role: "consumer",
     timeoutMs: limits.timeoutMs,
-    create: (environment, env) => {
-      const services = servicesFor(environment);
-      return createConsumer(jobsIn(environment, services.host, effects), {
-        ...services,
-        env,
-        concurrency: limits.concurrency,
-        exit: () => environment.process.kill("a deaf job is still running: its handler exits"),
-      });
-    },
+    create: (release, environment, env) => release.consumer(environment, env, limits.concurrency, effects),
   });

@@ -2,11 +2,13 @@ import { DISPATCHER } from "../../../lib/core/timing.ts";
 import type { Settings } from "../../../lib/runtime/env.ts";
 import { callsForReconcile } from "../../support/settling.ts";
 import { EXACT, type HostClocks } from "../world/host.ts";
+import type { Role } from "../world/process.ts";
 import type { World } from "../world/world.ts";
 import { streamRecord } from "./events.ts";
 import { dispatcherIn, notifierIn, reconcilerIn } from "./functions.ts";
 import { FencedEffects } from "./jobs.ts";
 import { QueueSource, type QueueSourceOptions } from "./queue-source.ts";
+import { type Release, THIS_RELEASE } from "./release.ts";
 import { StreamSource, type StreamSourceOptions } from "./stream-source.ts";
 
 /** What the rule that starts dispatchers does with one tick: each entry is one invocation, so many milliseconds late. */
@@ -35,6 +37,7 @@ export class Platform {
   readonly effects = new FencedEffects();
   readonly queues: readonly QueueSource[];
   #dispatchers: number;
+  #release = THIS_RELEASE;
   readonly #world: World;
   readonly #options: PlatformOptions;
   readonly #dispatcher: ReturnType<typeof dispatcherIn>;
@@ -90,13 +93,36 @@ export class Platform {
 
   /** Deploys `settings` and as many dispatchers, one function after the other. */
   redeploy(settings: Settings, dispatchers: number, lagMs: () => number): void {
-    const { kernel } = this.#world;
     this.#world.settings = settings;
-    for (const deployed of [this.#dispatcher, this.#reconciler, this.#notifier, ...this.queues])
-      kernel.after(lagMs(), () => deployed.redeploy());
-    kernel.after(lagMs(), () => {
+    this.#deploy(lagMs);
+    this.#world.kernel.after(lagMs(), () => {
       this.#dispatchers = dispatchers;
     });
+  }
+
+  /** Deploys the code of `release`, one function after the other. */
+  upgrade(release: Release, lagMs: () => number): void {
+    this.#release = release;
+    this.#deploy(lagMs);
+  }
+
+  /** Deploys the code of `release` to the functions of one role: so far a deployment has come. */
+  upgradeOnly(role: Role, release: Release): void {
+    for (const deployed of this.#functions(role)) deployed.redeploy(release);
+  }
+
+  #deploy(lagMs: () => number): void {
+    for (const deployed of this.#functions()) this.#world.kernel.after(lagMs(), () => deployed.redeploy(this.#release));
+  }
+
+  #functions(only?: Role): readonly { redeploy(release: Release): void }[] {
+    const functions: readonly { role: Role; deployed: readonly { redeploy(release: Release): void }[] }[] = [
+      { role: "dispatcher", deployed: [this.#dispatcher] },
+      { role: "reconciler", deployed: [this.#reconciler] },
+      { role: "notifier", deployed: [this.#notifier] },
+      { role: "consumer", deployed: this.queues },
+    ];
+    return functions.filter(({ role }) => (only ?? role) === role).flatMap(({ deployed }) => deployed);
   }
 
   /** Switches the consumers off or on: messages wait meanwhile. */

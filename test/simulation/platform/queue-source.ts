@@ -5,6 +5,7 @@ import type { World } from "../world/world.ts";
 import { queueRecord } from "./events.ts";
 import { type ConsumerLimits, consumerIn } from "./functions.ts";
 import type { FencedEffects } from "./jobs.ts";
+import type { Release } from "./release.ts";
 
 /** How a queue feeds the consumer function. */
 export interface QueueSourceOptions extends ConsumerLimits {
@@ -41,8 +42,8 @@ export class QueueSource {
   }
 
   /** Deploys the consumer anew. */
-  redeploy(): void {
-    this.#consumer.redeploy();
+  redeploy(release: Release): void {
+    this.#consumer.redeploy(release);
   }
 
   /** Stops or resumes polling: a backlog grows meanwhile. */

@@ -6,6 +6,7 @@ import { INVARIANTS } from "../invariants/index.ts";
 import type { Violation } from "../invariants/invariant.ts";
 import { report } from "../invariants/timeline.ts";
 import { Platform, type PlatformOptions } from "../platform/platform.ts";
+import { type Release, THIS_RELEASE } from "../platform/release.ts";
 import { EXACT, type HostClocks } from "../world/host.ts";
 import { Prng } from "../world/prng.ts";
 import { World } from "../world/world.ts";
@@ -21,6 +22,9 @@ const HEALING_MS = 6 * MINUTE_MS;
 
 /** How long a deployment stands at least before the next one. */
 const DEPLOYED_MS = 4 * MINUTE_MS;
+
+/** The share of troubled worlds in which another release is deployed. */
+const UPGRADED_SHARE = 0.4;
 
 /** What one world came to. */
 export interface Outcome {
@@ -44,7 +48,7 @@ const WORLD_MAX_MS = 16 * 60 * MINUTE_MS;
  * Runs the world of `seed`: `minutes` of misfortune (a sparse world, of which every second one is, has as much in
  * {@link SPARSE_FACTOR} times the time), then healing, then the judgement.
  */
-export async function runSeed(seed: number, minutes: number): Promise<Outcome> {
+export async function runSeed(seed: number, minutes: number, other?: Release): Promise<Outcome> {
   const prng = new Prng(seed);
   const start = Date.parse(prng.pick(STARTS)) + prng.whole(0, 59_999);
   const pace = prng.pick(["dense", "sparse"] as const);
@@ -58,6 +62,7 @@ export async function runSeed(seed: number, minutes: number): Promise<Outcome> {
     settings: settingsOf(prng.whole(1, 3)),
     pace,
     plan: (own) => (calm ? NO_FAULTS : swarm(own, faultsEnd)),
+    other,
     queues: { default: { maxReceiveCount: 20 }, plain: {} },
     latencyMs: (own) => own.whole(1, slow),
   });
@@ -83,7 +88,9 @@ export async function runSeed(seed: number, minutes: number): Promise<Outcome> {
 function populate(world: World, prng: Prng): void {
   for (let number = 0; number < prng.whole(1, 6); number += 1)
     world.kernel.after(prng.whole(0, 120_000), () => {
-      world.store.putItem(randomDefinition(prng, `s${number}`, world.kernel.now, world.pace));
+      const item = randomDefinition(prng, `s${number}`, world.kernel.now, world.pace);
+      // An attribute that only the other release knows.
+      world.store.putItem({ ...item, ...(world.other && { lane: "fast" }) });
     });
 }
 
@@ -112,6 +119,20 @@ function disturb(world: World, platform: Platform, prng: Prng, until: number): v
       platform.stopped = false;
     });
   }
+  if (world.other) upgrade(world, platform, world.other, prng.fork(), until);
+}
+
+/** In some worlds another release is deployed, one function after the other, and in some of these rolled back. */
+function upgrade({ kernel }: World, platform: Platform, other: Release, prng: Prng, until: number): void {
+  if (!prng.chance(UPGRADED_SHARE)) return;
+  const longMs = prng.pick([1_000, 40_000, 300_000]);
+  const lagMs = () => prng.whole(0, longMs);
+  const at = prng.whole(kernel.now, until);
+  kernel.at(at, () => platform.upgrade(other, lagMs));
+  // The hourly one may come in the middle of it.
+  kernel.at(at + lagMs(), () => platform.sweep());
+  // Also before all of it is deployed.
+  if (prng.chance(0.5)) kernel.at(prng.whole(at, until), () => platform.upgrade(THIS_RELEASE, lagMs));
 }
 
 async function play(world: World, platform: Platform, faultsEnd: number): Promise<void> {

@@ -9,6 +9,7 @@ import { report } from "../invariants/timeline.ts";
 import type { Behaviour } from "../platform/jobs.ts";
 import { JOB } from "../platform/jobs.ts";
 import { exactHosts, Platform } from "../platform/platform.ts";
+import type { Release } from "../platform/release.ts";
 import type { Role } from "../world/process.ts";
 import { World } from "../world/world.ts";
 import { settingsOf } from "./settings.ts";
@@ -78,7 +79,11 @@ export interface SmallOutcome {
 }
 
 /** Plays `scenario` with the given faults at the given exchanges, until all is quiet, and judges it. */
-export async function playSmall(scenario: SmallScenario, planned: readonly Planned[]): Promise<SmallOutcome> {
+export async function playSmall(
+  scenario: SmallScenario,
+  planned: readonly Planned[],
+  other?: Release,
+): Promise<SmallOutcome> {
   const points: SmallPoint[] = [];
   const faults = new Map(planned.map(({ index, fault }) => [index, fault]));
   const troubles = scenario.troubles?.();
@@ -98,6 +103,7 @@ export async function playSmall(scenario: SmallScenario, planned: readonly Plann
     settings: settingsOf(scenario.shards ?? 1),
     pace: "sparse",
     plan: () => plan,
+    other,
     queues: { default: { maxReceiveCount: 20 }, plain: {} },
     latencyMs: () => 5,
   });

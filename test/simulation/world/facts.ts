@@ -1,7 +1,7 @@
 import type { ScheduleItem } from "../../../lib/app/ports.ts";
 import type { Instant } from "../../../lib/core/instant.ts";
 import type { DueRow, Occurrence } from "../../../lib/core/occurrence.ts";
-import type { Process } from "./process.ts";
+import type { Process, Role } from "./process.ts";
 
 /** One attempt at work: what the job's own code knows of itself. */
 export interface AttemptName {
@@ -68,6 +68,8 @@ export type Fact =
       readonly phase: "asked" | "done";
       readonly name: string;
     }
+  /** From here on a function's invocations begin with the code of that release. */
+  | { readonly type: "deployed"; readonly role: Role; readonly release: string }
   | { readonly type: "fault"; readonly kind: string; readonly where: string }
   | {
       readonly type: "process";

@@ -1,11 +1,12 @@
 import { createMemoryQueue, type MemoryQueue } from "../../../lib/adapters/memory/queue.ts";
 import { createMemoryStore, type MemoryStore } from "../../../lib/adapters/memory/store.ts";
-import { DEAD_LETTER_QUEUE } from "../../../lib/app/ports.ts";
+import { DEAD_LETTER_QUEUE, type ScheduleItem } from "../../../lib/app/ports.ts";
 import type { Instant } from "../../../lib/core/instant.ts";
 import { isTerminal, type Occurrence } from "../../../lib/core/occurrence.ts";
 import type { Settings } from "../../../lib/runtime/env.ts";
 import type { FaultPlan } from "../faults/plan.ts";
 import { type Finding, type Invariant, isHeadRow, mayWaitForEver, type Violation } from "../invariants/invariant.ts";
+import { type Release, THIS_RELEASE } from "../platform/release.ts";
 import type { Fact, Seen } from "./facts.ts";
 import { IndexView } from "./index-view.ts";
 import { Kernel } from "./kernel.ts";
@@ -21,6 +22,8 @@ export interface WorldOptions {
   /** How often its schedules fire. */
   readonly pace: "dense" | "sparse";
   readonly plan: (prng: Prng) => FaultPlan;
+  /** The code of another release, in worlds where that is deployed. */
+  readonly other?: Release | undefined;
   readonly queues: Parameters<typeof createMemoryQueue>[0]["queues"];
   /** How long one way to a service and back takes, in milliseconds. */
   readonly latencyMs: (prng: Prng) => number;
@@ -40,6 +43,7 @@ export class World {
   settings: Settings;
   readonly pace: "dense" | "sparse";
   readonly plan: FaultPlan;
+  readonly other: Release | undefined;
   readonly store: MemoryStore;
   readonly queue: MemoryQueue;
   readonly index: IndexView;
@@ -72,6 +76,7 @@ export class World {
     this.prng = new Prng(options.seed);
     this.settings = options.settings;
     this.pace = options.pace;
+    this.other = options.other;
     this.plan = options.plan(this.prng.fork());
     const latencies = this.prng.fork();
     this.latencyMs = () => options.latencyMs(latencies);
@@ -160,6 +165,11 @@ export class World {
   judge(when: "afterHealing" | "atEnd"): void {
     for (const invariant of this.#invariants)
       for (const found of invariant[when]?.(this) ?? []) this.#violate(invariant.name, found);
+  }
+
+  /** Whether `version` is what a release that is deployed here makes of `item`. */
+  isVersionOf(version: string, item: ScheduleItem): boolean {
+    return [THIS_RELEASE, ...(this.other ? [this.other] : [])].some((release) => release.versionOf(item) === version);
   }
 
   /** By what name `process` started that attempt; none if it did not. */

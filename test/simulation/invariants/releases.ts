@@ -1,0 +1,56 @@
+import type { ScheduleItem } from "../../../lib/app/ports.ts";
+import { contentHash } from "../../../lib/core/ids.ts";
+import { finding, type InvariantOf, moved } from "./invariant.ts";
+
+/** What another release writes on rows, and authors on schedules, of which this one knows nothing. */
+const FOREIGN = ["lane", "claimedBy"] as const;
+
+/** No process takes away an attribute that it does not know: neither of a row nor of a schedule. */
+export const foreignAttributesStay: InvariantOf = () => ({
+  name: "foreign attributes stay",
+  on: (fact) => {
+    // A person's own `PutItem` replaces all there is.
+    const item = fact.type === "schedule" && fact.by !== undefined && fact.by.role !== "operator" ? fact : undefined;
+    const change = moved(fact) ?? (item?.old && item.new && { key: item.scheduleId, old: item.old, new: item.new });
+    if (change === undefined) return undefined;
+    const lost = FOREIGN.find((name) => attributeOf(change.old, name) !== undefined && !isSame(change, name));
+    return lost === undefined ? undefined : finding(change.key, `its attribute ${lost} was lost or changed`);
+  },
+});
+
+const attributeOf = (row: object, name: string): unknown => Reflect.get(row, name);
+const isSame = (change: { old: object; new: object }, name: string): boolean =>
+  contentHash(attributeOf(change.old, name)) === contentHash(attributeOf(change.new, name));
+
+/** What a change of release or definition may cost a schedule in statuses of the same state: each reconciler's, and those that began before. */
+const REWRITES_MAX = 6;
+
+/** Releases that differ in what they make of a definition come to rest: none writes for ever what the other wrote otherwise. */
+export const schedulesAreLeftAlone: InvariantOf = () => {
+  const rewrites = new Map<string, number>();
+  return {
+    name: "schedules are left alone",
+    on: (fact) => {
+      if (fact.type === "deployed") rewrites.clear();
+      if (fact.type !== "schedule") return undefined;
+      const { scheduleId, old, new: item } = fact;
+      if (essence(old) !== essence(item)) {
+        rewrites.delete(scheduleId);
+        return undefined;
+      }
+      const count = (rewrites.get(scheduleId) ?? 0) + 1;
+      rewrites.set(scheduleId, count);
+      return count > REWRITES_MAX
+        ? finding(scheduleId, `its status was written ${count} times, and said the same`)
+        : undefined;
+    },
+  };
+};
+
+/** All that an item says but from when, and by which version, its state counts. */
+function essence(item: ScheduleItem | undefined): string | undefined {
+  if (item === undefined) return undefined;
+  const { status, ...rest } = item;
+  const state: unknown = typeof status === "object" && status !== null ? Reflect.get(status, "state") : undefined;
+  return contentHash({ ...rest, state });
+}
