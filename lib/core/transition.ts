@@ -195,13 +195,13 @@ export function transition(
     case "reject":
       return write(heldBy(row, event.owner), deadLetter(row, "FAILED", "rejected-by-queue", now, event.error));
     case "enqueued":
-      return write(heldBy(row, event.owner), finished("SUCCEEDED", now, settings));
+      return write(heldBy(row, event.owner), finished(row, "SUCCEEDED", now, settings));
     case "start":
       return startTransition(event, now);
     case "renew":
       return renewal(row, event, now);
     case "succeed":
-      return write(reportedBy(event), succeeded(event, now, settings));
+      return write(reportedBy(event), succeeded(row, event, now, settings));
     case "fail":
       return write(reportedBy(event), failed(row, event, now));
     case "worker-lost":
@@ -219,7 +219,7 @@ export function transition(
           });
     case "skip":
       return write(asSeen(row), {
-        ...finished("SKIPPED", now, settings, {
+        ...finished(row, "SKIPPED", now, settings, {
           skipReason: event.reason,
           ...(event.misfire && { misfire: event.misfire }),
           ...(event.settles && { settles: true }),
@@ -234,7 +234,7 @@ export function transition(
       if (isHandedOver(row)) return { kind: "refused", reason: HANDED_OVER };
       // `leaseUntil` stays: whoever still runs may do so until then, or stands down before, and no gate must open earlier.
       return write(sameHolder(row), {
-        ...finished("CANCELLED", now, settings, {
+        ...finished(row, "CANCELLED", now, settings, {
           cancelReason: event.reason,
           // It may have been the last of its schedule, which nobody but a reconcile knows.
           ...(event.reason === "requested" && { settles: true }),
@@ -259,7 +259,7 @@ export function transition(
       return write([statusIs("SKIPPED"), tokenIs(row.fencingToken)], wantedAfterAll(row, event.refresh, now));
     case "discard":
       return write([statusIn(DEAD_STATUSES), tokenIs(row.fencingToken)], {
-        set: { expiresAtSeconds: expiry(now, settings) },
+        set: { expiresAtSeconds: expiry(row, now, settings) },
         remove: ["deadLetterShard", "deadLetteredAt"],
       });
     default:
@@ -391,12 +391,13 @@ function renewal(row: DueRow, event: Extract<OccurrenceEvent, { type: "renew" }>
 }
 
 function succeeded(
+  row: DueRow,
   event: Extract<OccurrenceEvent, { type: "succeed" }>,
   now: Instant,
   settings: TransitionSettings,
 ): Change {
   const fits = event.output === undefined || Buffer.byteLength(event.output) <= OUTPUT_MAX_BYTES;
-  return finished("SUCCEEDED", now, settings, {
+  return finished(row, "SUCCEEDED", now, settings, {
     log: closed(event, now),
     ...(fits ? event.output !== undefined && { output: event.output } : { outputDropped: true }),
   });
@@ -426,16 +427,22 @@ function closed(
     .slice(-ATTEMPT_LOG_MAX);
 }
 
-const expiry = (now: Instant, settings: TransitionSettings): number => Math.floor(now / 1000) + settings.historySeconds;
+/**
+ * When history of a run that is over ends, in seconds. It never ends before its instant does: a firing that was cancelled ahead
+ * must not be forgotten, and fire after all.
+ */
+const expiry = (row: DueRow, now: Instant, settings: TransitionSettings): number =>
+  Math.floor(later(now, row.scheduledFor) / 1000) + settings.historySeconds;
 
 /** The end of a run that needs no one's attention: it leaves the due index, and its row may expire. */
 const finished = (
+  row: DueRow,
   status: OccurrenceStatus,
   now: Instant,
   settings: TransitionSettings,
   extra: Partial<Occurrence> = {},
 ): Change => ({
-  set: { status, endedAt: now, expiresAtSeconds: expiry(now, settings), ...extra },
+  set: { status, endedAt: now, expiresAtSeconds: expiry(row, now, settings), ...extra },
   remove: ["dueAt", "suspect"],
 });
 

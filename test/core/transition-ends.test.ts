@@ -165,6 +165,13 @@ describe("what can never run", () => {
 });
 
 describe("a cancel", () => {
+  it("ahead of its instant keeps the row for as long as history counts from the instant", () => {
+    const nextYear = plusMs(NOON, 365 * DAY_MS);
+    const head = anOccurrence({ scheduledFor: nextYear, dueAt: nextYear });
+    const cancelled = step(head, { type: "cancel", reason: "requested" }, NOON);
+    expect(cancelled.expiresAtSeconds).toBe(nextYear / 1000 + HISTORY.historySeconds);
+  });
+
   it("bumps the token and keeps the lease: whoever still runs can no longer report, and may run until then", () => {
     const row = runningRow();
     const cancelled = step(row, { type: "cancel", reason: "requested" }, LATER);

@@ -1,6 +1,7 @@
 import type { Release } from "./platform/release.ts";
 import { DIRECTED } from "./scenarios/directed.ts";
 import { exhaust } from "./scenarios/exhaustive.ts";
+import { EXPIRY_DIRECTED } from "./scenarios/expiry.ts";
 import { type Outcome, runSeed } from "./scenarios/random.ts";
 import { RELEASES_DIRECTED } from "./scenarios/releases.ts";
 import { type Planned, playSmall, SMALL_SCENARIOS, type SmallOutcome, type SmallScenario } from "./scenarios/small.ts";
@@ -21,7 +22,7 @@ export interface Simulation {
 
 const simulationBeside = (other?: Release): Simulation => ({
   smallScenarios: SMALL_SCENARIOS,
-  directedScenarios: DIRECTED,
+  directedScenarios: [...DIRECTED, ...EXPIRY_DIRECTED],
   releaseScenarios: RELEASES_DIRECTED,
   play: (scenario, faults = []) => playSmall(scenario, faults, other),
   runSeed: (seed, minutes) => runSeed(seed, minutes, other),

@@ -6,6 +6,7 @@ import {
   writesStayWithinBudget,
 } from "./dispatching.ts";
 import { acknowledgedWhenSafe, deadLettersAreKnown, everyRunEnds } from "./endings.ts";
+import { historyIsKept, removedStaysRemoved } from "./expiry.ts";
 import type { InvariantOf } from "./invariant.ts";
 import { leasesAreLostForACause, liveLeasesAreRespected, oneAttemptActs } from "./leases.ts";
 import {
@@ -65,6 +66,8 @@ export const INVARIANTS: readonly InvariantOf[] = [
   backlogsAreHarmless,
   neighboursAreSpared,
   writesStayWithinBudget,
+  historyIsKept,
+  removedStaysRemoved,
   foreignAttributesStay,
   schedulesAreLeftAlone,
 ];

@@ -87,8 +87,8 @@ function absentIn(
   // A definition that lived for less than the stream's lag may go unnoticed.
   if (!isLive(item) || !reconciled) return [];
   const until = Math.min(to, (world.dueBefore ?? world.kernel.now) - SETTLED_MS);
-  const rows = world.store
-    .allOccurrences()
+  // What stood and was removed when history was over counts as what stands.
+  const rows = [...world.expired.values(), ...world.store.allOccurrences()]
     .filter((row) => row.scheduleId === scheduleId)
     // What an earlier life of the schedule left cancelled must not stand in the way of a later one.
     .filter(

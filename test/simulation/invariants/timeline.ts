@@ -26,6 +26,7 @@ function concerns(fact: Seen, key: string | undefined): boolean {
   const scheduleId = key.split("@")[0] ?? key;
   switch (fact.type) {
     case "row":
+    case "expired":
     case "write":
     case "sent":
     case "delivered":
@@ -71,6 +72,8 @@ function told(fact: Seen): string {
       const held = row.owner === undefined ? "" : ` owner ${row.owner}`;
       return `${fact.key} ${old?.status ?? "absent"} -> ${row.status} ${why} token ${row.fencingToken} attempts ${row.attempts}/${row.maxAttempts}${held}${due}`;
     }
+    case "expired":
+      return `expired: removed by the TTL`;
     case "schedule":
       return `schedule ${fact.scheduleId} is now ${JSON.stringify(fact.new ?? "deleted")}`;
     case "write":

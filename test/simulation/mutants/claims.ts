@@ -79,7 +79,7 @@ export const CLAIM_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "release refunds the token",
-    shownBy: { seed: 2 },
+    shownBy: { seed: 6 },
     file: TRANSITION,
     find: "add: { attempts: -1 },",
     replace: "add: { attempts: -1, fencingToken: -1 },",

@@ -24,7 +24,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "start without status",
-    shownBy: { seed: 2 },
+    shownBy: { seed: 5 },
     file: TRANSITION,
     find: 'return write([statusIs("DISPATCHED"), tokenIs(event.token)], {',
     replace: "return write([tokenIs(event.token)], {",
@@ -119,9 +119,9 @@ export const RUN_MUTANTS: readonly Mutant[] = [
     name: "a finished row still falls due",
     shownBy: { world: "runs that wait" },
     file: TRANSITION,
-    find: '  set: { status, endedAt: now, expiresAtSeconds: expiry(now, settings), ...extra },\n  remove: ["dueAt", "suspect"],',
+    find: '  set: { status, endedAt: now, expiresAtSeconds: expiry(row, now, settings), ...extra },\n  remove: ["dueAt", "suspect"],',
     replace:
-      '  set: { status, endedAt: now, expiresAtSeconds: expiry(now, settings), ...extra },\n  remove: ["suspect"],',
+      '  set: { status, endedAt: now, expiresAtSeconds: expiry(row, now, settings), ...extra },\n  remove: ["suspect"],',
   },
   {
     name: "announcement identity without the token",

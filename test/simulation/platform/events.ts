@@ -1,11 +1,13 @@
 import type { AttributeValue, DynamoDBRecord, SQSRecord } from "aws-lambda";
 import type { ReceivedMessage } from "../../../lib/adapters/memory/fifo-queue.ts";
+import { TTL_IDENTITY } from "./expiry.ts";
 import type { Change } from "./stream-source.ts";
 
 /** A change as Lambda's event has it (Amazon DynamoDB Streams API Reference, "StreamRecord"): its time in whole seconds. */
-export function streamRecord(keys: object, { at, sequence, old, new: row }: Change): DynamoDBRecord {
+export function streamRecord(keys: object, { at, sequence, old, new: row }: Change, expired = false): DynamoDBRecord {
   return {
     eventName: old === undefined ? "INSERT" : row === undefined ? "REMOVE" : "MODIFY",
+    ...(expired && { userIdentity: TTL_IDENTITY }),
     dynamodb: {
       Keys: imageOf(keys),
       ...(old && { OldImage: imageOf(old) }),

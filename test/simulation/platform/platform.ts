@@ -5,6 +5,7 @@ import { EXACT, type HostClocks } from "../world/host.ts";
 import type { Role } from "../world/process.ts";
 import type { World } from "../world/world.ts";
 import { streamRecord } from "./events.ts";
+import { type ExpiryOptions, expire } from "./expiry.ts";
 import { dispatcherIn, notifierIn, reconcilerIn } from "./functions.ts";
 import { FencedEffects } from "./jobs.ts";
 import { QueueSource, type QueueSourceOptions } from "./queue-source.ts";
@@ -21,6 +22,8 @@ export interface PlatformOptions {
   readonly hosts: () => HostClocks;
   readonly queues: readonly Omit<QueueSourceOptions, "hosts">[];
   readonly streams: StreamSourceOptions;
+  /** How the TTL removes rows; without it none. */
+  readonly expiry?: ExpiryOptions | undefined;
   /** The sweep's period; it runs at no other time. */
   readonly sweepEveryMs: number;
 }
@@ -73,16 +76,21 @@ export class Platform {
       lost: ({ key }) => world.tell({ type: "record-lost", scheduleId: key.split("@")[0] ?? key }, undefined),
     });
     this.#streams = [schedules, occurrences, settling];
+    if (options.expiry) expire(world, options.expiry);
     world.store.scheduleChanges.subscribe((change) =>
       schedules.push({ ...change, record: () => streamRecord({ scheduleId: change.key }, change) }),
     );
     world.store.occurrenceChanges.subscribe((change) => {
-      const { old, new: row } = change;
-      if (row === undefined) return;
-      const { scheduleId, firing } = row;
-      const streamed = { ...change, record: () => streamRecord({ scheduleId, firing }, change) };
-      if (callsForReconcile(row)) settling.push(streamed);
-      if (isNews(old, row)) occurrences.push(streamed);
+      const { key, old, new: row } = change;
+      const named = row ?? old;
+      if (named === undefined) return;
+      const { scheduleId, firing } = named;
+      const removed = row === undefined && world.expired.has(key);
+      const streamed = { ...change, record: () => streamRecord({ scheduleId, firing }, change, removed) };
+      // The filters let no removal through; but they are changed some time after their functions.
+      const slips = removed && options.expiry?.unfiltered() === true;
+      if (slips || (row && callsForReconcile(row))) settling.push(streamed);
+      if (slips || (row && isNews(old, row))) occurrences.push(streamed);
     });
   }
 

@@ -1,7 +1,9 @@
 import type { ScheduleItem } from "../../../lib/app/ports.ts";
+import { DEFAULT_MISFIRE } from "../../../lib/core/schedule.ts";
 import { HALF_PAST_TWO } from "../oracle/firings.ts";
 import { type Behaviour, JOB } from "../platform/jobs.ts";
 import type { Prng } from "../world/prng.ts";
+import type { World } from "../world/world.ts";
 
 /** Timings whose firings the oracle can tell by arithmetic of its own. */
 const TIMINGS: readonly ((prng: Prng, now: number) => Record<string, unknown>)[] = [
@@ -41,8 +43,22 @@ function behaviourOf(prng: Prng): Behaviour {
 /** How much goes on in a world: something every minute, or something every hour. */
 export type Pace = "dense" | "sparse";
 
-/** A schedule at random, whose timing the oracle understands. */
-export function randomDefinition(prng: Prng, scheduleId: string, now: number, pace: Pace): ScheduleItem {
+/** Whether the default catch-up window is longer than such a history. */
+export const isShort = (historySeconds: number): boolean => historySeconds < DEFAULT_MISFIRE.catchupWindowSeconds;
+
+/** The part of a definition that a short history asks for: as long a window as it allows. */
+export const windowWithin = (historySeconds: number): { readonly catchupWindowSeconds?: number } =>
+  isShort(historySeconds) ? { catchupWindowSeconds: historySeconds } : {};
+
+/** A schedule at random for `world`, whose timing the oracle understands. */
+export function randomDefinition({ kernel, pace, settings }: World, prng: Prng, scheduleId: string): ScheduleItem {
+  const item = drawn(prng, scheduleId, kernel.now, pace);
+  if (!isShort(settings.historySeconds)) return item;
+  const misfire = typeof item["misfire"] === "object" ? item["misfire"] : {};
+  return { ...item, misfire: { ...misfire, ...windowWithin(settings.historySeconds) } };
+}
+
+function drawn(prng: Prng, scheduleId: string, now: number, pace: Pace): ScheduleItem {
   return {
     scheduleId,
     ...prng.pick(pace === "dense" ? TIMINGS : SPARSE_TIMINGS)(prng, now),

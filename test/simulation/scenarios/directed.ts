@@ -143,7 +143,7 @@ const WISHES: SmallScenario = {
 };
 
 /** The first consumer's exchanges from its `number`th write on, counted from 1, as `fate` says. */
-function firstConsumer(
+export function firstConsumer(
   fate: (number: number, point: Point) => Fault | undefined,
 ): () => (point: Point) => Fault | undefined {
   return () => {

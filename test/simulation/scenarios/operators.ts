@@ -16,7 +16,7 @@ import { EXACT } from "../world/host.ts";
 import type { Prng } from "../world/prng.ts";
 import type { Process } from "../world/process.ts";
 import type { World } from "../world/world.ts";
-import { randomDefinition } from "./definitions.ts";
+import { isShort, randomDefinition } from "./definitions.ts";
 
 const TOOL_TIMEOUT_MS = 120_000;
 
@@ -79,7 +79,7 @@ const DEEDS: readonly Choose[] = [
   (world, prng) => onSchedule(world, prng, "delete", ({ scheduleId }, { schedules }) => schedules.remove(scheduleId)),
   (world, prng) => {
     const scheduleId = `s${prng.whole(0, 3)}`;
-    const item = randomDefinition(prng, scheduleId, world.kernel.now, world.pace);
+    const item = randomDefinition(world, prng, scheduleId);
     return { action: "put", name: scheduleId, work: ({ schedules }) => schedules.put(item, "absent") };
   },
   (world, prng) => onRow(world, prng, "cancel", (row) => !isTerminal(row.status), cancelOccurrence),
@@ -88,13 +88,19 @@ const DEEDS: readonly Choose[] = [
   (world, prng) => onRow(world, prng, "replay", isDead, replayDeadLetter),
   (world, prng) => onRow(world, prng, "discard", isDead, discardDeadLetter),
   (world, prng) => {
-    const key = `k${prng.whole(0, 5)}`;
+    const key = `k${prng.whole(0, 5)}${age(world)}`;
     return onSchedule(world, prng, "run-now", ({ scheduleId }, manager) => runNow(manager, scheduleId, { key }));
   },
   (world, prng) => redrive(world, prng),
   (world, prng) => backfilled(world, prng),
   (world, prng) => poison(world, prng),
 ];
+
+/** A run's key is remembered as long as its row: nobody uses one for so long, and what comes under another is another run. */
+function age({ kernel, settings }: World): string {
+  const number = Math.floor((2 * kernel.now) / (settings.historySeconds * 1000));
+  return isShort(settings.historySeconds) ? `.${number}` : "";
+}
 
 /** How far back a backfill reaches. */
 const BACKFILL_MS = { dense: 10 * 60_000, sparse: 4 * 3_600_000 } as const;
@@ -103,7 +109,8 @@ const BACKFILL_MS = { dense: 10 * 60_000, sparse: 4 * 3_600_000 } as const;
 function backfilled(world: World, prng: Prng): Deed | undefined {
   // A little ago: its tool may read the store's time as a little earlier.
   const to = instant(world.kernel.now - 2_000);
-  const range = { from: instant(to - BACKFILL_MS[world.pace]), to, concurrency: prng.whole(1, 3) };
+  const backMs = Math.min(BACKFILL_MS[world.pace], world.settings.historySeconds * 1000 - TOOL_TIMEOUT_MS);
+  const range = { from: instant(to - backMs), to, concurrency: prng.whole(1, 3) };
   const times = prng.whole(1, 2);
   return onSchedule(world, prng, "backfill", ({ scheduleId }, manager) =>
     Promise.all(Array.from({ length: times }, () => backfill(manager, scheduleId, range))),
@@ -129,7 +136,7 @@ function poison(world: World, prng: Prng): Deed {
 const isDead = ({ status }: Occurrence): boolean => status === "FAILED" || status === "DEAD_LETTERED";
 
 function redefined(world: World, prng: Prng, { scheduleId, payload }: ScheduleItem): ScheduleItem {
-  const item = randomDefinition(prng, scheduleId, world.kernel.now, world.pace);
+  const item = randomDefinition(world, prng, scheduleId);
   return prng.chance(0.5) ? { ...item, ...(payload !== undefined && { payload }) } : item;
 }
 

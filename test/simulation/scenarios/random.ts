@@ -26,6 +26,12 @@ const DEPLOYED_MS = 4 * MINUTE_MS;
 /** The share of troubled worlds in which another release is deployed. */
 const UPGRADED_SHARE = 0.4;
 
+/** The share of worlds in which rows expire, and how long history is kept there: longer than any invocation lasts. */
+const EXPIRING_SHARE = 0.25;
+const HISTORIES_SECONDS = [900, 1_800, 3_600];
+/** Chance of its own: whether rows expire changes nothing else that is drawn. */
+const HISTORY_SALT = 0x77_1e_5e_ed;
+
 /** What one world came to. */
 export interface Outcome {
   readonly seed: number;
@@ -56,10 +62,11 @@ export async function runSeed(seed: number, minutes: number, other?: Release): P
   const faultsEnd = start + Math.min(minutes * MINUTE_MS * factor, WORLD_MAX_MS);
   const calm = prng.chance(0.1);
   const slow = prng.pick([3, 20, 150]);
+  const history = historyOf(new Prng(seed ^ HISTORY_SALT));
   const world = new World({
     seed: prng.whole(0, 2 ** 31),
     start,
-    settings: settingsOf(prng.whole(1, 3)),
+    settings: settingsOf(prng.whole(1, 3), history.seconds),
     pace,
     plan: (own) => (calm ? NO_FAULTS : swarm(own, faultsEnd)),
     other,
@@ -67,7 +74,8 @@ export async function runSeed(seed: number, minutes: number, other?: Release): P
     latencyMs: (own) => own.whole(1, slow),
   });
   for (const invariant of INVARIANTS) world.watch(invariant(world));
-  const platform = new Platform(world, platformOf(prng.fork(), world, calm ? start : faultsEnd));
+  const options = platformOf(prng.fork(), world, calm ? start : faultsEnd);
+  const platform = new Platform(world, { ...options, expiry: history.expiry });
   platform.start();
   populate(world, prng.fork());
   if (!calm) disturb(world, platform, prng.fork(), faultsEnd);
@@ -85,10 +93,19 @@ export async function runSeed(seed: number, minutes: number, other?: Release): P
   };
 }
 
+/** In some worlds history is short, and the TTL removes what is over: at once, or at any time later. */
+function historyOf(prng: Prng): { readonly seconds?: number; readonly expiry?: PlatformOptions["expiry"] } {
+  if (!prng.chance(EXPIRING_SHARE)) return {};
+  const latestMs = prng.pick([0, 10 * MINUTE_MS, 60 * MINUTE_MS]);
+  const slipping = prng.pick([0, 0.2]);
+  const expiry = { delayMs: () => prng.whole(0, latestMs), unfiltered: () => prng.chance(slipping) };
+  return { seconds: prng.pick(HISTORIES_SECONDS), expiry };
+}
+
 function populate(world: World, prng: Prng): void {
   for (let number = 0; number < prng.whole(1, 6); number += 1)
     world.kernel.after(prng.whole(0, 120_000), () => {
-      const item = randomDefinition(prng, `s${number}`, world.kernel.now, world.pace);
+      const item = randomDefinition(world, prng, `s${number}`);
       // An attribute that only the other release knows.
       world.store.putItem({ ...item, ...(world.other && { lane: "fast" }) });
     });
@@ -111,7 +128,8 @@ function disturb(world: World, platform: Platform, prng: Prng, until: number): v
   if (redeployments.chance(0.3))
     world.kernel.at(Math.max(until - redeployments.whole(1, 10) * MINUTE_MS, world.kernel.now + DEPLOYED_MS), () => {
       const lagMs = () => redeployments.whole(0, 40_000);
-      platform.redeploy(settingsOf(redeployments.whole(1, 3)), redeployments.whole(1, 2), lagMs);
+      const { historySeconds } = world.settings;
+      platform.redeploy(settingsOf(redeployments.whole(1, 3), historySeconds), redeployments.whole(1, 2), lagMs);
     });
   if (prng.chance(0.1)) {
     platform.stopped = true;

@@ -1,8 +1,11 @@
 import { DEFAULT_NUMBERS } from "../../../lib/core/timing.ts";
 import type { Settings } from "../../../lib/runtime/env.ts";
 
-/** The settings of a small deployment with `shards` shards and three queues: one of them read by nobody we know, one that SQS does not have. */
-export const settingsOf = (shards: number): Settings => ({
+/**
+ * The settings of a small deployment with `shards` shards and three queues: one of them read by nobody we know, one that SQS does not have.
+ * A short history is too short for the default catch-up window: its definitions say one of their own.
+ */
+export const settingsOf = (shards: number, historySeconds = DEFAULT_NUMBERS.historySeconds): Settings => ({
   deployment: "simulated",
   schedulesTable: "Schedules",
   occurrencesTable: "Occurrences",
@@ -20,7 +23,7 @@ export const settingsOf = (shards: number): Settings => ({
   eventBusName: "bus",
   shards,
   dispatchers: 1,
-  historySeconds: DEFAULT_NUMBERS.historySeconds,
+  historySeconds,
   messageRetentionSeconds: DEFAULT_NUMBERS.messageRetentionSeconds,
   maxReceiveCount: DEFAULT_NUMBERS.maxReceiveCount,
   announce: [],

@@ -12,6 +12,7 @@ import { exactHosts, Platform } from "../platform/platform.ts";
 import type { Release } from "../platform/release.ts";
 import type { Role } from "../world/process.ts";
 import { World } from "../world/world.ts";
+import { windowWithin } from "./definitions.ts";
 import { settingsOf } from "./settings.ts";
 
 const START = Date.parse("2026-06-10T09:00:00.300Z");
@@ -37,6 +38,9 @@ export interface SmallScenario {
   readonly happens?: (world: World, platform: Platform) => void;
   /** Whose exchanges a search for pairs of faults begins with, where the rest goes as in another scenario: everybody's by default. */
   readonly firstFaultsOf?: readonly Role[];
+  /** How long finished rows are kept, where the TTL is to remove them, which it does at once; and for how long the world is watched. */
+  readonly historySeconds?: number;
+  readonly lastsMs?: number;
   /** For how long no tick comes at the beginning. */
   readonly silentMs?: number;
   /** How late every change of the table shows in its index. */
@@ -100,7 +104,7 @@ export async function playSmall(
   const world = new World({
     seed: 1,
     start: START,
-    settings: settingsOf(scenario.shards ?? 1),
+    settings: settingsOf(scenario.shards ?? 1, scenario.historySeconds),
     pace: "sparse",
     plan: () => plan,
     other,
@@ -125,16 +129,18 @@ export async function playSmall(
       },
     ],
     streams: { batchSize: 10, lagMs: () => 400, retryMs: 2_000, triesMax: 50, repeats: () => false },
+    ...(scenario.historySeconds !== undefined && { expiry: { delayMs: () => 0, unfiltered: () => true } }),
     sweepEveryMs: HEALED_WITHIN_MS * 10,
   });
   world.store.putItem(itemOf(scenario));
   if (scenario.neighbour) world.store.putItem(definitionOf("neighbour", scenario.neighbour));
   scenario.happens?.(world, platform);
   platform.start();
-  world.dueBefore = instant(START + DUE_AFTER_MS + SETTLED_MS + STEP_MS);
+  const { lastsMs = 3 * DUE_AFTER_MS } = scenario;
+  world.dueBefore = instant(START + Math.max(lastsMs, DUE_AFTER_MS + SETTLED_MS + STEP_MS));
   const broken = () => world.violation !== undefined;
-  await world.kernel.run(START + 3 * DUE_AFTER_MS, broken);
-  while (!broken() && !world.isQuiet(platform) && world.kernel.now < START + HEALED_WITHIN_MS)
+  await world.kernel.run(START + lastsMs, broken);
+  while (!broken() && !world.isQuiet(platform) && world.kernel.now < START + lastsMs + HEALED_WITHIN_MS)
     await world.kernel.run(world.kernel.now + STEP_MS, broken);
   if (!broken()) world.judge("afterHealing");
   if (!broken()) world.judge("atEnd");
@@ -146,8 +152,10 @@ export const itemOf = ({
   behaviour,
   queue,
   definition,
-}: Pick<SmallScenario, "behaviour" | "queue" | "definition">) => ({
+  historySeconds,
+}: Pick<SmallScenario, "behaviour" | "queue" | "definition" | "historySeconds">) => ({
   ...definitionOf("small", behaviour, queue),
+  ...(historySeconds !== undefined && { misfire: windowWithin(historySeconds) }),
   ...definition,
 });
 

@@ -28,6 +28,8 @@ export type OperatorAction =
 export type Fact =
   /** A row of the Occurrences table changed. */
   | { readonly type: "row"; readonly key: string; readonly old?: Occurrence; readonly new?: Occurrence }
+  /** The table's TTL is about to remove a row. */
+  | { readonly type: "expired"; readonly key: string; readonly row: Occurrence }
   /** An item of the Schedules table changed. */
   | { readonly type: "schedule"; readonly scheduleId: string; readonly old?: ScheduleItem; readonly new?: ScheduleItem }
   /** A process read a schedule, consistently. */

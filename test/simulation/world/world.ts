@@ -52,6 +52,8 @@ export class World {
   readonly tally: Tally = { io: 0, faults: new Map() };
   readonly hash = new TraceHash();
   readonly latencyMs: () => number;
+  /** The rows that the TTL removed, as they were then. */
+  readonly expired = new Map<string, Occurrence>();
   /** The runs whose stream records were lost. */
   readonly recordsLost = new Set<string>();
   /** Whether some host's clocks are so wrong that its leases may be lost for it. */
@@ -157,6 +159,7 @@ export class World {
       const found = invariant.on?.(seen);
       if (found !== undefined) this.#violate(invariant.name, found);
     }
+    if (seen.type === "expired") this.expired.set(seen.key, seen.row);
     if (seen.type === "record-lost" && seen.key !== undefined) this.recordsLost.add(seen.key);
     for (const listener of this.#listeners) listener(seen);
   }
