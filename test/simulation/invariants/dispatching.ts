@@ -1,6 +1,7 @@
 import { DEAD_LETTER_QUEUE } from "../../../lib/app/ports.ts";
 import { LEASES } from "../../../lib/core/lease.ts";
 import { formatKey } from "../../../lib/core/occurrence.ts";
+import { TURN_WAIT_MS } from "../../../lib/core/overlap.ts";
 import type { AttemptName } from "../world/facts.ts";
 import { finding, type InvariantOf, moved } from "./invariant.ts";
 
@@ -127,7 +128,11 @@ export const writesStayWithinBudget: InvariantOf = (world) => {
         const key = formatKey(row);
         // A misfire's decision is a write of its own before whatever follows from it, and each dispatcher may try both.
         const misfire = row.misfire === undefined ? 0 : 2 * world.dispatchersMax;
-        const budget = row.fencingToken * (2 + 2 * world.dispatchersMax) + (renewals.get(key) ?? 0) + 2 + misfire;
+        // One that waits for its turn looks again once a minute, and each dispatcher may.
+        const waitMs = row.overlap === "allow" ? 0 : (row.claimedAt ?? row.endedAt ?? world.kernel.now) - row.createdAt;
+        const looks = Math.ceil(waitMs / TURN_WAIT_MS) * world.dispatchersMax;
+        const attempts = row.fencingToken * (2 + 2 * world.dispatchersMax) + (renewals.get(key) ?? 0);
+        const budget = attempts + 2 + misfire + looks;
         const count = writes.get(key) ?? 0;
         return count <= budget ? [] : [finding(key, `it took ${count} writes, the budget is ${budget}`)];
       });
