@@ -5,7 +5,7 @@ import { formatKey, isHandedOver, type Occurrence } from "../../core/occurrence.
 import { type OccurrenceEvent, transition } from "../../core/transition.ts";
 import type { SendVerdict } from "../ports.ts";
 import type { Engine } from "./engine.ts";
-import { type SettleableWrite, settleable, writeSettled } from "./settle.ts";
+import { knownTime, type SettleableWrite, settleable, timeOrRead, writeSettled } from "./settle.ts";
 import { letNextRun } from "./turns.ts";
 
 /** A row this dispatcher holds, as its claim left it. `again`: the same attempt was sent before, or may have been. */
@@ -20,8 +20,10 @@ export interface Claimed {
  * never take fails at once, what is in doubt is left to the claim lease. One refusal never holds up the rest.
  */
 export async function sendClaimed(engine: Engine, claimed: readonly Claimed[]): Promise<void> {
-  // A lease that ran out meanwhile (a long pause) is anybody's by now: whoever has it sends.
-  const held = claimed.filter(({ row }) => row.leaseUntil !== undefined && engine.clock.now() < row.leaseUntil);
+  // A lease that ran out meanwhile (a long pause) is anybody's by now: whoever has it sends. Where the time is not known, as
+  // after this host stood still, all are sent: another's message of the same attempt has the same deduplication id.
+  const now = knownTime(engine.clock);
+  const held = claimed.filter(({ row: { leaseUntil } }) => leaseUntil !== undefined && (now ?? 0) < leaseUntil);
   if (held.length === 0) return;
   const verdicts = await engine.queue.send(
     held.map(({ row }) => ({
@@ -30,23 +32,47 @@ export async function sendClaimed(engine: Engine, claimed: readonly Claimed[]): 
       body: encodeMessage(messageOf(row)),
     })),
   );
-  const now = engine.clock.now();
-  const followUps = held.flatMap((claim, index): SettleableWrite[] => {
-    const event = followUp(engine, claim, verdicts[index]);
-    if (event === undefined) return [];
-    const next = transition(claim.row, event, now, engine.settings);
-    if (next.kind === "refused") return [];
-    const isMine = (row: Occurrence) =>
-      row.status === next.change.set.status && row.fencingToken === claim.row.fencingToken;
-    return [settleable(claim.row, next, isMine)];
-  });
-  const written = await writeSettled(engine, followUps);
+  const written = await writeSettled(
+    engine,
+    await followUpWrites(
+      engine,
+      held.flatMap((claim, index) => {
+        const event = followUp(engine, claim, verdicts[index]);
+        return event === undefined ? [] : [{ row: claim.row, event }];
+      }),
+    ),
+  );
   // Where a queue promises no more than delivery, this was the end of its runs: whoever waits for one may go on.
   const ended = written.flatMap((verdict) => (verdict.kind === "applied" ? [verdict.row] : []));
   for (const { status, scheduleId } of ended)
     if (status === "SUCCEEDED") engine.metrics.count("Succeeded", 1, scheduleId);
     else if (status === "FAILED") engine.metrics.count("DeadLetters", 1, scheduleId);
   await letNextRun(engine, ended);
+}
+
+interface FollowUp {
+  readonly row: Occurrence;
+  readonly event: OccurrenceEvent;
+}
+
+/** What follows as writes; none where the time stays unknown: the claim lease decides. */
+async function followUpWrites(engine: Engine, followUps: readonly FollowUp[]): Promise<readonly SettleableWrite[]> {
+  const [first] = followUps;
+  if (first === undefined) return [];
+  const now = await timeOrRead(engine, first.row);
+  if (now === undefined) {
+    engine.logger.warn("what SQS answered could not be noted: the store's time is not known", {
+      rows: followUps.length,
+    });
+    return [];
+  }
+  return followUps.flatMap(({ row, event }): SettleableWrite[] => {
+    const next = transition(row, event, now, engine.settings);
+    if (next.kind === "refused") return [];
+    const isMine = (seen: Occurrence) =>
+      seen.status === next.change.set.status && seen.fencingToken === row.fencingToken;
+    return [settleable(row, next, isMine)];
+  });
 }
 
 /** What follows from SQS's answer. `undefined`: nothing but the claim lease. */

@@ -3,7 +3,7 @@ import type { Instant } from "../../core/instant.ts";
 import type { Occurrence, OccurrenceKey } from "../../core/occurrence.ts";
 import { type Backoff, retryDelayMs } from "../../core/retry.ts";
 import { ClockUnavailableError } from "../errors.ts";
-import type { Host, OccurrenceWrite, WriteVerdict } from "../ports.ts";
+import type { Clock, Host, OccurrenceWrite, WriteVerdict } from "../ports.ts";
 import type { Engine } from "./engine.ts";
 
 /** A conditional write, and how to tell from the row that it was this write which took effect. */
@@ -99,26 +99,32 @@ export function writeUntilDecided(
  * The store's time, also where it is not known for a moment, as after this host stood still: the row is read then, since
  * whatever the store answers tells its time. `undefined`: it stayed unknown.
  */
-export function timeOnceKnown(
-  { clock, occurrences }: Pick<Engine, "clock" | "occurrences">,
+export const timeOnceKnown = (
+  engine: Pick<Engine, "clock" | "occurrences">,
   host: Pick<Host, "sleep">,
   key: OccurrenceKey,
   patience = BRIEF,
+): Promise<Instant | undefined> => repeat(host, patience, () => timeOrRead(engine, key));
+
+/** The store's time, for which the row of `key` is read where it is not known. `undefined`: one answer was not enough. */
+export async function timeOrRead(
+  { clock, occurrences }: Pick<Engine, "clock" | "occurrences">,
+  key: OccurrenceKey,
 ): Promise<Instant | undefined> {
-  const known = (): Instant | undefined => {
-    try {
-      return clock.now();
-    } catch (error) {
-      if (error instanceof ClockUnavailableError) return undefined;
-      throw error;
-    }
-  };
-  return repeat(host, patience, async () => {
-    const now = known();
-    if (now !== undefined) return now;
-    await occurrences.read([key]);
-    return known();
-  });
+  const now = knownTime(clock);
+  if (now !== undefined) return now;
+  await occurrences.read([key]);
+  return knownTime(clock);
+}
+
+/** The store's time; `undefined` while it is not known. */
+export function knownTime(clock: Clock): Instant | undefined {
+  try {
+    return clock.now();
+  } catch (error) {
+    if (error instanceof ClockUnavailableError) return undefined;
+    throw error;
+  }
 }
 
 async function readBack(

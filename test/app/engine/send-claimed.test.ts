@@ -1,4 +1,7 @@
 import { describe, expect, it } from "vitest";
+import type { Engine } from "../../../lib/app/engine/engine.ts";
+import { visitRows } from "../../../lib/app/engine/visit-rows.ts";
+import { ClockUnavailableError } from "../../../lib/app/errors.ts";
 import type { OccurrenceWrite, SendVerdict, WriteVerdict } from "../../../lib/app/ports.ts";
 import { plusMs } from "../../../lib/core/instant.ts";
 import { LEASES } from "../../../lib/core/lease.ts";
@@ -238,5 +241,37 @@ describe("a dispatcher that paused between claim and send", () => {
     await visitDue(world);
     expect(world.messages()).toEqual([]);
     expect(world.row("a", NOON)).toMatchObject({ status: "DISPATCHED", fencingToken: 1 });
+  });
+
+  it("sends also where the store's time is not known any more, and asks for it before it notes what SQS answered", async () => {
+    const world = await worldAtNoon(["a", "b"], (id) => (id === "b" ? refused : undefined));
+    const { rows } = await world.engine.occurrences.due({ shard: 0, until: world.time.now(), limit: 10 });
+    let known = true;
+    const knowing =
+      <Args extends unknown[], Result>(method: (...args: Args) => Result, knowsAfter: boolean) =>
+      (...args: Args): Result => {
+        known = knowsAfter;
+        return method(...args);
+      };
+    const { occurrences, clock } = world.engine;
+    const engine: Engine = {
+      ...world.engine,
+      occurrences: {
+        ...occurrences,
+        // The host stands still while its claims are under way; what it reads tells the time.
+        write: knowing(occurrences.write, false),
+        read: knowing(occurrences.read, true),
+      },
+      clock: {
+        ...clock,
+        now: () => {
+          if (!known) throw new ClockUnavailableError("no response has told the store's time yet");
+          return clock.now();
+        },
+      },
+    };
+    await world.time.finish(visitRows(engine, rows));
+    expect(world.messages().map(({ scheduleId }) => scheduleId)).toEqual(["a"]);
+    expect(world.row("b", NOON)).toMatchObject({ status: "PENDING", attempts: 0, fencingToken: 1 });
   });
 });
