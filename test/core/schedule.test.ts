@@ -276,7 +276,7 @@ describe("a version", () => {
       timezone: "Europe/Berlin",
       payload: { b: 1, a: [2] },
     };
-    // Whoever changes this puts a mark and a colon before it: see docs/decisions/0013.
+    // Whoever changes this puts a mark and a colon before it: see docs/decisions/0014.
     expect(definitionVersion(item)).toBe("68860268dde59549-fa94b6ad3b1bf71b");
   });
 
