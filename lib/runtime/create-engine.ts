@@ -40,7 +40,10 @@ export interface Overrides {
 export type Services = Pick<
   DeployedEngine,
   "occurrences" | "schedules" | "queue" | "bus" | "clock" | "random" | "newNonce" | "jobServices"
->;
+> & {
+  /** The receiver's side of the queue at a URL, for a worker. */
+  readonly inbox?: (queueUrl: string) => Inbox;
+};
 
 /** A function's engine with all that its environment decides. */
 export interface DeployedEngine extends Engine {
@@ -114,6 +117,7 @@ const clientConfig =
 
 /** The receiver's side of the queue at `url`. Throws `RangeError` for a URL that is not a FIFO queue's. */
 export const createDeployedInbox = (url: string, overrides: Overrides = {}): Inbox =>
+  overrides.services?.inbox?.(url) ??
   createInbox({ client: createSqsClient(clientConfig(overrides)("sqsEndpoint")), url });
 
 /** The part of a deployment's settings that the engine works by. */

@@ -5,6 +5,7 @@ import { EXPIRY_DIRECTED } from "./scenarios/expiry.ts";
 import { type Outcome, runSeed } from "./scenarios/random.ts";
 import { RELEASES_DIRECTED } from "./scenarios/releases.ts";
 import { type Planned, playSmall, SMALL_SCENARIOS, type SmallOutcome, type SmallScenario } from "./scenarios/small.ts";
+import { WORKER_WORLDS } from "./scenarios/workers.ts";
 
 /** What a bundle of the simulation offers. */
 export interface Simulation {
@@ -22,7 +23,7 @@ export interface Simulation {
 
 const simulationBeside = (other?: Release): Simulation => ({
   smallScenarios: SMALL_SCENARIOS,
-  directedScenarios: [...DIRECTED, ...EXPIRY_DIRECTED],
+  directedScenarios: [...DIRECTED, ...EXPIRY_DIRECTED, ...WORKER_WORLDS],
   releaseScenarios: RELEASES_DIRECTED,
   play: (scenario, faults = []) => playSmall(scenario, faults, other),
   runSeed: (seed, minutes) => runSeed(seed, minutes, other),

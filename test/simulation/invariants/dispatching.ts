@@ -29,7 +29,7 @@ export const delaysLieWithinPolicy: InvariantOf = () => ({
     if (delayMs > Math.max(ceilingMs, wished ? wishMs : 0) + 1)
       return finding(key, `attempt ${row.attempts} is tried again after ${delayMs} ms, the policy says ${ceilingMs}`);
     const leastMs = Math.max(jitter ? 0 : ceilingMs, wished ? wishMs : 0) - CLOCK_BEHIND_MS;
-    if (delayMs >= leastMs || (by?.suffered.size ?? 0) > 0) return undefined;
+    if (delayMs >= leastMs || by?.harmedSince(at)) return undefined;
     return finding(key, `attempt ${row.attempts} is tried again after ${delayMs} ms, the least is ${leastMs}`);
   },
 });
@@ -42,7 +42,7 @@ export const visitsWrite: InvariantOf = () => {
     on: (fact) => {
       // A stale entry costs refused writes; what matters is that none is passed by in silence.
       if (fact.type === "row" || fact.type === "write") looks.delete(fact.key);
-      if (fact.type !== "looked" || fact.by?.role !== "dispatcher" || fact.by.suffered.size > 0) return undefined;
+      if (fact.type !== "looked" || fact.by?.role !== "dispatcher" || fact.by.harmedSince(fact.at)) return undefined;
       for (const row of fact.rows) {
         const key = formatKey(row);
         const count = (looks.get(key) ?? 0) + 1;

@@ -1,6 +1,5 @@
 import { DEAD_LETTER_QUEUE } from "../../../lib/app/ports.ts";
 import { isTerminal } from "../../../lib/core/occurrence.ts";
-import type { Process } from "../world/process.ts";
 import { type Finding, finding, type InvariantOf, isDeath, isHeadRow, mayWaitForEver, moved } from "./invariant.ts";
 
 /** How long after the last fault a row may still be under way: the queue's lease is the longest of all waits. */
@@ -56,31 +55,45 @@ export const deadLettersAreKnown: InvariantOf = () => {
   };
 };
 
-/** A message is deleted only when its token is history, its run finished, or the row's own due time will recover it. */
+/** What a runner reports of an attempt's end. */
+const REPORTS: ReadonlySet<string> = new Set(["SUCCEEDED", "RETRYING", "FAILED", "DEAD_LETTERED"]);
+
+/**
+ * A message is deleted only when its token is history, its run finished, or the row's own due time will recover it; and the one
+ * that an attempt was begun by, only once its end was reported, or that was tried.
+ */
 export const acknowledgedWhenSafe: InvariantOf = (world) => {
-  const ended = new Map<string, { owner: string; process: Process | undefined }>();
+  const deliveries = new Map<string, number>();
+  const begun = new Map<string, string>();
   const reported = new Set<string>();
   return {
     name: "acknowledged only when safe",
     on: (fact) => {
-      if (fact.type === "job-ended")
-        ended.set(`${fact.attempt.key}:${fact.attempt.token}`, { owner: fact.attempt.owner, process: fact.by });
-      if (fact.type === "write" && fact.by?.role === "consumer")
-        reported.add(`${fact.by.name} ${fact.key} ${fact.status}`);
+      if (fact.type === "delivered") {
+        const name = `${fact.by?.name} ${fact.key}:${fact.token}`;
+        deliveries.set(name, (deliveries.get(name) ?? 0) + 1);
+      }
+      if (fact.type === "job-started") {
+        const { key, token, owner } = fact.attempt;
+        begun.set(`${fact.by?.name} ${key}:${token}`, owner);
+        // A worker's process may have reported of earlier attempts.
+        reported.delete(`${fact.by?.name} ${key}`);
+      }
+      if (fact.type === "write" && fact.by?.role === "consumer" && REPORTS.has(fact.status))
+        reported.add(`${fact.by.name} ${fact.key}`);
       if (fact.type !== "acknowledged") return undefined;
-      const { key, token, by } = fact;
+      const { key, token, by, at } = fact;
       const row = world.row(key);
       if (row === undefined || isTerminal(row.status) || row.fencingToken > token) return undefined;
       if (row.dueAt === undefined)
         return finding(key, `its message was deleted while it is ${row.status} without a due time`);
-      const end = ended.get(`${key}:${token}`);
-      if (row.status !== "RUNNING" || end === undefined || end.owner !== row.owner || end.process !== by)
-        return undefined;
-      // The job came to its end and the row does not know: right only if the report was tried and did not get through.
-      const tried = ["SUCCEEDED", "RETRYING", "FAILED", "DEAD_LETTERED"].some((status) =>
-        reported.has(`${by?.name} ${key} ${status}`),
-      );
-      return tried || world.clocksAreWrong || (by?.suffered.size ?? 0) > 0
+      if (row.status === "DISPATCHED" && row.fencingToken === token)
+        return finding(key, `its message was deleted, and attempt ${token} waits for it`);
+      const name = `${by?.name} ${key}:${token}`;
+      // Of more messages than one of an attempt, as where one came again while the job worked, all but one are nobody's.
+      if (row.status !== "RUNNING" || begun.get(name) !== row.owner || deliveries.get(name) !== 1) return undefined;
+      const tried = reported.has(`${by?.name} ${key}`);
+      return tried || world.clocksAreWrong || (by?.harmedSince(at) ?? false)
         ? undefined
         : finding(key, "its message was deleted before its end was reported");
     },

@@ -33,6 +33,7 @@ import {
   noInstantIsAbsent,
 } from "./schedules.ts";
 import { attemptsAreCounted, finishedStays, tokensGrowByOne } from "./tokens.ts";
+import { shutdownsAreKept, whatWaitsStaysHidden } from "./workers.ts";
 
 /** Everything that must hold, whatever goes wrong. */
 export const INVARIANTS: readonly InvariantOf[] = [
@@ -70,4 +71,6 @@ export const INVARIANTS: readonly InvariantOf[] = [
   removedStaysRemoved,
   foreignAttributesStay,
   schedulesAreLeftAlone,
+  whatWaitsStaysHidden,
+  shutdownsAreKept,
 ];

@@ -21,20 +21,21 @@ export const liveLeasesAreRespected: InvariantOf = () => ({
 
 /** A runner whose process nothing happened to keeps its lease, however long its job works. */
 export const leasesAreLostForACause: InvariantOf = (world) => {
-  const holders = new Map<string, Process>();
+  const holders = new Map<string, { readonly process: Process; readonly since: number }>();
   return {
     name: "leases are lost for a cause",
     on: (fact) => {
       const change = moved(fact);
       if (change === undefined) return undefined;
-      const { key, old, new: row, by } = change;
-      if (old.status === "DISPATCHED" && row.status === "RUNNING" && by) holders.set(key, by);
+      const { key, old, new: row, by, at } = change;
+      if (old.status === "DISPATCHED" && row.status === "RUNNING" && by) holders.set(key, { process: by, since: at });
       const lost = old.status === "RUNNING" && (isClaim(change) || row.deadLetterReason === "worker-lost");
       if (!lost || by?.role === "consumer") return undefined;
       const holder = holders.get(key);
       if (holder === undefined) return finding(key, "a lease was lost that nobody had");
-      const unharmed = !holder.killed && holder.suffered.size === 0 && !world.clocksAreWrong;
-      return unharmed ? finding(key, `${holder.name} lost its lease though nothing happened to it`) : undefined;
+      const { process, since } = holder;
+      const unharmed = !process.killed && !process.harmedSince(since) && !world.clocksAreWrong;
+      return unharmed ? finding(key, `${process.name} lost its lease though nothing happened to it`) : undefined;
     },
   };
 };
@@ -45,6 +46,7 @@ export const oneAttemptActs: InvariantOf = () => {
     readonly token: number;
     readonly owner: string;
     readonly process: Process;
+    readonly since: number;
     readonly signal: AbortSignal;
   }
   const acting = new Map<string, Acting[]>();
@@ -61,9 +63,9 @@ export const oneAttemptActs: InvariantOf = () => {
       if (fact.type !== "job-started" || fact.by === undefined) return undefined;
       const { key, token, owner } = fact.attempt;
       const others = acting.get(key) ?? [];
-      acting.set(key, [...others, { token, owner, process: fact.by, signal: fact.signal }]);
+      acting.set(key, [...others, { token, owner, process: fact.by, since: fact.at, signal: fact.signal }]);
       const free = others.find(
-        ({ process, signal }) => process.alive && process.frozenMs === 0 && !process.paused && !signal.aborted,
+        ({ process, since, signal }) => process.alive && !process.frozenSince(since) && !signal.aborted,
       );
       return free ? finding(key, `attempt ${token} began while attempt ${free.token} may still act`) : undefined;
     },

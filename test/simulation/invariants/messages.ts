@@ -77,7 +77,7 @@ export const claimsAreSent: InvariantOf = () => {
       const claimer = claimers.get(key);
       if (isClaim(change)) claimers.set(key, by);
       if (!isClaimAgain(change) || claimer === undefined || sent.has(`${key}:${row.fencingToken}`)) return undefined;
-      return claimer.suffered.size === 0 && !claimer.killed
+      return !claimer.harmedSince(claimer.startedAt) && !claimer.killed
         ? finding(key, `${claimer.name} claimed attempt ${row.fencingToken} and never sent it`)
         : undefined;
     },

@@ -10,6 +10,7 @@ export const runsTakeTurns: InvariantOf = (world) => {
     readonly key: string;
     readonly owner: string;
     readonly process: Process;
+    readonly since: number;
     readonly signal: AbortSignal;
   }
   const working = new Map<string, Working[]>();
@@ -30,11 +31,11 @@ export const runsTakeTurns: InvariantOf = (world) => {
       const others = (working.get(row.scheduleId) ?? []).filter((one) => one.owner !== owner);
       working.set(row.scheduleId, others);
       if (fact.type === "job-ended" || row.overlap === "allow") return undefined;
-      working.set(row.scheduleId, [...others, { key, owner, process: fact.by, signal: fact.signal }]);
+      working.set(row.scheduleId, [...others, { key, owner, process: fact.by, since: fact.at, signal: fact.signal }]);
       if (world.clocksAreWrong) return undefined;
       const beside = others.find(
-        ({ process, signal, ...one }) =>
-          one.key !== key && process.alive && process.frozenMs === 0 && !process.paused && !signal.aborted,
+        ({ process, since, signal, ...one }) =>
+          one.key !== key && process.alive && !process.frozenSince(since) && !signal.aborted,
       );
       return beside
         ? finding(key, `it began beside ${beside.key}, and its schedule's runs must not overlap`)

@@ -30,6 +30,7 @@ function concerns(fact: Seen, key: string | undefined): boolean {
     case "write":
     case "sent":
     case "delivered":
+    case "given-back":
     case "acknowledged":
       return fact.key === key || (!key.includes("@") && fact.key.startsWith(`${scheduleId}@`));
     case "job-started":
@@ -45,7 +46,7 @@ function concerns(fact: Seen, key: string | undefined): boolean {
     case "deployed":
       return true;
     case "process":
-      return fact.what === "killed" || fact.what === "paused" || fact.what === "thawed" || fact.what === "failed";
+      return fact.what !== "started" && fact.what !== "ended";
     case "record-lost":
       return fact.key === key || fact.scheduleId === scheduleId;
     case "log":

@@ -4,6 +4,7 @@ import type { Mutant } from "./mutant.ts";
 import { POLICY_MUTANTS } from "./policies.ts";
 import { RUN_MUTANTS } from "./runs.ts";
 import { SCHEDULE_MUTANTS } from "./schedules.ts";
+import { WORKER_MUTANTS } from "./workers.ts";
 
 /** Every planted bug. */
 export const MUTANTS: readonly Mutant[] = [
@@ -12,4 +13,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...SCHEDULE_MUTANTS,
   ...POLICY_MUTANTS,
   ...EXPIRY_MUTANTS,
+  ...WORKER_MUTANTS,
 ];

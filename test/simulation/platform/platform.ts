@@ -11,6 +11,7 @@ import { FencedEffects } from "./jobs.ts";
 import { QueueSource, type QueueSourceOptions } from "./queue-source.ts";
 import { type Release, THIS_RELEASE } from "./release.ts";
 import { StreamSource, type StreamSourceOptions } from "./stream-source.ts";
+import { WorkerSource, type WorkerSourceOptions } from "./worker-source.ts";
 
 /** What the rule that starts dispatchers does with one tick: each entry is one invocation, so many milliseconds late. */
 export type Tick = readonly number[];
@@ -20,7 +21,9 @@ export interface PlatformOptions {
   readonly dispatchers: number;
   readonly ticks: () => Tick;
   readonly hosts: () => HostClocks;
+  /** Which queues the consumer function serves, and which workers do: one may be served by both. */
   readonly queues: readonly Omit<QueueSourceOptions, "hosts">[];
+  readonly workers: readonly Omit<WorkerSourceOptions, "hosts">[];
   readonly streams: StreamSourceOptions;
   /** How the TTL removes rows; without it none. */
   readonly expiry?: ExpiryOptions | undefined;
@@ -39,6 +42,7 @@ const SWEEP_TIMEOUT_MS = 600_000;
 export class Platform {
   readonly effects = new FencedEffects();
   readonly queues: readonly QueueSource[];
+  readonly workers: readonly WorkerSource[];
   #dispatchers: number;
   #release = THIS_RELEASE;
   readonly #world: World;
@@ -54,6 +58,7 @@ export class Platform {
     this.#dispatchers = options.dispatchers;
     const { hosts, streams } = options;
     this.queues = options.queues.map((queue) => new QueueSource(world, { ...queue, hosts }, this.effects));
+    this.workers = options.workers.map((workers) => new WorkerSource(world, { ...workers, hosts }, this.effects));
     this.#dispatcher = dispatcherIn(world, hosts);
     const reconciler = reconcilerIn(world, hosts);
     this.#reconciler = reconciler;
@@ -128,14 +133,14 @@ export class Platform {
       { role: "dispatcher", deployed: [this.#dispatcher] },
       { role: "reconciler", deployed: [this.#reconciler] },
       { role: "notifier", deployed: [this.#notifier] },
-      { role: "consumer", deployed: this.queues },
+      { role: "consumer", deployed: [...this.queues, ...this.workers] },
     ];
     return functions.filter(({ role }) => (only ?? role) === role).flatMap(({ deployed }) => deployed);
   }
 
   /** Switches the consumers off or on: messages wait meanwhile. */
   set stopped(stopped: boolean) {
-    for (const queue of this.queues) queue.stopped = stopped;
+    for (const source of [...this.queues, ...this.workers]) source.stopped = stopped;
   }
 
   /** Starts the rules. */

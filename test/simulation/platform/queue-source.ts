@@ -7,6 +7,9 @@ import { type ConsumerLimits, consumerIn } from "./functions.ts";
 import type { FencedEffects } from "./jobs.ts";
 import type { Release } from "./release.ts";
 
+/** A long poll's length: how often pollers ask where messages wait and none is handed out. */
+const POLL_EVERY_MS = 20_000;
+
 /** How a queue feeds the consumer function. */
 export interface QueueSourceOptions extends ConsumerLimits {
   readonly queue: string;
@@ -30,6 +33,7 @@ export class QueueSource {
   readonly #consumer: ReturnType<typeof consumerIn>;
   #running = 0;
   #stopped = false;
+  #asksAgain = false;
 
   constructor(world: World, options: QueueSourceOptions, effects: FencedEffects) {
     this.#world = world;
@@ -60,10 +64,23 @@ export class QueueSource {
     const { queue, batchSize, maxConcurrency, visibilityMs } = this.#options;
     while (!this.#stopped && this.#running < maxConcurrency) {
       const messages = this.#world.queue.receive({ queue, max: batchSize, visibilityMs });
-      if (messages.length === 0) return;
+      if (messages.length === 0) {
+        // With as many in flight as there can be, receives bring nothing though messages wait: pollers ask again and again.
+        const waiting = this.#world.queue.peek(queue).some(({ invisibleUntil }) => invisibleUntil === undefined);
+        if (waiting && !this.#asksAgain) this.#askAgain();
+        return;
+      }
       this.#pollSoon(visibilityMs + 1);
       this.#invoke(messages);
     }
+  }
+
+  #askAgain(): void {
+    this.#asksAgain = true;
+    this.#world.kernel.after(POLL_EVERY_MS, () => {
+      this.#asksAgain = false;
+      this.#poll();
+    });
   }
 
   #invoke(messages: readonly ReceivedMessage[]): void {
@@ -76,7 +93,7 @@ export class QueueSource {
       for (const { messageId, receiptHandle, body } of messages) {
         if (handBack.has(messageId) || world.queue.delete({ queue, receiptHandle }) === "stale") continue;
         const attempt = attemptOf(body);
-        if (attempt) world.tell({ type: "acknowledged", ...attempt }, process);
+        if (attempt) world.tell({ type: "acknowledged", ...attempt, messageId }, process);
       }
     });
     this.#running += 1;
@@ -84,14 +101,14 @@ export class QueueSource {
       this.#running -= 1;
       this.#pollSoon();
     });
-    for (const { body, receiveCount } of messages) {
+    for (const { messageId, body, receiveCount } of messages) {
       const attempt = attemptOf(body);
-      if (attempt) world.tell({ type: "delivered", ...attempt, receiveCount }, process);
+      if (attempt) world.tell({ type: "delivered", ...attempt, messageId, receiveCount }, process);
     }
     if (mishap === "none") return;
     world.tell({ type: "fault", kind: mishap, where: queue }, process);
     if (mishap !== "delivered-twice") return;
     for (const { receiptHandle } of messages) world.queue.changeVisibility({ queue, receiptHandle, visibilityMs: 0 });
-    this.#pollSoon();
+    world.nudge();
   }
 }

@@ -10,6 +10,7 @@ import { type Release, THIS_RELEASE } from "../platform/release.ts";
 import { EXACT, type HostClocks } from "../world/host.ts";
 import { Prng } from "../world/prng.ts";
 import { World } from "../world/world.ts";
+import { type Consumers, consumersOf, servedBy } from "./consumers.ts";
 import { randomDefinition } from "./definitions.ts";
 import { meddle } from "./operators.ts";
 import { settingsOf } from "./settings.ts";
@@ -63,6 +64,7 @@ export async function runSeed(seed: number, minutes: number, other?: Release): P
   const calm = prng.chance(0.1);
   const slow = prng.pick([3, 20, 150]);
   const history = historyOf(new Prng(seed ^ HISTORY_SALT));
+  const consumers = consumersOf(seed, pace);
   const world = new World({
     seed: prng.whole(0, 2 ** 31),
     start,
@@ -70,15 +72,21 @@ export async function runSeed(seed: number, minutes: number, other?: Release): P
     pace,
     plan: (own) => (calm ? NO_FAULTS : swarm(own, faultsEnd)),
     other,
-    queues: { default: { maxReceiveCount: 20 }, plain: {} },
+    queues: {
+      default: { maxReceiveCount: 20, ...(consumers.inFlightMax && { inFlightMax: consumers.inFlightMax }) },
+      plain: {},
+    },
     latencyMs: (own) => own.whole(1, slow),
   });
   for (const invariant of INVARIANTS) world.watch(invariant(world));
-  const options = platformOf(prng.fork(), world, calm ? start : faultsEnd);
+  const options = platformOf(prng.fork(), world, consumers, calm ? start : faultsEnd);
   const platform = new Platform(world, { ...options, expiry: history.expiry });
   platform.start();
   populate(world, prng.fork());
-  if (!calm) disturb(world, platform, prng.fork(), faultsEnd);
+  if (!calm) {
+    disturb(world, platform, prng.fork(), faultsEnd);
+    restart(world, platform, consumers, faultsEnd);
+  }
 
   await play(world, platform, faultsEnd);
   return {
@@ -153,6 +161,17 @@ function upgrade({ kernel }: World, platform: Platform, other: Release, prng: Pr
   if (prng.chance(0.5)) kernel.at(prng.whole(at, until), () => platform.upgrade(THIS_RELEASE, lagMs));
 }
 
+/** Rolling restarts of the workers. */
+function restart(world: World, platform: Platform, { restartEveryMs, prng }: Consumers, until: number): void {
+  const everyMs = restartEveryMs * (world.pace === "dense" ? 1 : SPARSE_FACTOR);
+  const again = () => {
+    if (world.kernel.now >= until) return;
+    for (const workers of platform.workers) workers.shutdown();
+    world.kernel.after(prng.whole(1, 2 * everyMs), again);
+  };
+  if (everyMs > 0 && platform.workers.length > 0) world.kernel.after(prng.whole(1, 2 * everyMs), again);
+}
+
 async function play(world: World, platform: Platform, faultsEnd: number): Promise<void> {
   const broken = () => world.violation !== undefined;
   await world.kernel.run(faultsEnd, broken);
@@ -168,7 +187,7 @@ async function play(world: World, platform: Platform, faultsEnd: number): Promis
   if (!broken()) world.judge("atEnd");
 }
 
-function platformOf(prng: Prng, world: World, faultsEnd: number): PlatformOptions {
+function platformOf(prng: Prng, world: World, consumers: Consumers, faultsEnd: number): PlatformOptions {
   const trouble = () => world.kernel.now < faultsEnd;
   const tick = { late: prng.pick([0, 0.2]), twice: prng.pick([0, 0.4]), missing: prng.pick([0, 0.1]) };
   const pollMs = prng.pick([300, 900, 15_000]);
@@ -193,19 +212,17 @@ function platformOf(prng: Prng, world: World, faultsEnd: number): PlatformOption
       return trouble() && prng.chance(tick.twice) ? [lateMs, lateMs + prng.whole(0, 5_000)] : [lateMs];
     },
     hosts: () => prng.pick(clocks),
-    queues: [
-      {
-        ...consumer,
-        queue: "default",
-        batchSize,
-        maxConcurrency: prng.pick([2, 10]),
-        mishaps: () => {
-          if (!trouble()) return "none";
-          if (prng.chance(mishap.twice)) return "delivered-twice";
-          return prng.chance(mishap.unacknowledged) ? "acknowledgement-lost" : "none";
-        },
+    ...servedBy(consumers, {
+      ...consumer,
+      queue: "default",
+      batchSize,
+      maxConcurrency: prng.pick([2, 10]),
+      mishaps: () => {
+        if (!trouble()) return "none";
+        if (prng.chance(mishap.twice)) return "delivered-twice";
+        return prng.chance(mishap.unacknowledged) ? "acknowledgement-lost" : "none";
       },
-    ],
+    }),
     streams: {
       batchSize: prng.pick([1, 5, 10]),
       lagMs: () => prng.whole(50, lagMs),

@@ -8,8 +8,9 @@ import { SETTLED_MS } from "../invariants/schedules.ts";
 import { report } from "../invariants/timeline.ts";
 import type { Behaviour } from "../platform/jobs.ts";
 import { JOB } from "../platform/jobs.ts";
-import { exactHosts, Platform } from "../platform/platform.ts";
+import { exactHosts, Platform, type PlatformOptions } from "../platform/platform.ts";
 import type { Release } from "../platform/release.ts";
+import type { WorkerSourceOptions } from "../platform/worker-source.ts";
 import type { Role } from "../world/process.ts";
 import { World } from "../world/world.ts";
 import { windowWithin } from "./definitions.ts";
@@ -27,6 +28,10 @@ export interface SmallScenario {
   readonly name: string;
   readonly behaviour: Behaviour;
   readonly queue?: string;
+  /** What workers serve the queue, instead of the consumer function; one by default, and what it does by default. */
+  readonly workers?: { readonly count?: number } & Partial<WorkerSourceOptions["settings"]>;
+  /** How many messages can be in flight: as many as SQS lets, by default. */
+  readonly inFlightMax?: number;
   /** A second schedule's job, whose run comes at the same instant and in the same batch. */
   readonly neighbour?: Behaviour;
   /** What its schedule says beside that, or instead. */
@@ -108,7 +113,10 @@ export async function playSmall(
     pace: "sparse",
     plan: () => plan,
     other,
-    queues: { default: { maxReceiveCount: 20 }, plain: {} },
+    queues: {
+      default: { maxReceiveCount: 20, ...(scenario.inFlightMax && { inFlightMax: scenario.inFlightMax }) },
+      plain: {},
+    },
     latencyMs: () => 5,
   });
   for (const invariant of INVARIANTS) world.watch(invariant(world));
@@ -116,18 +124,7 @@ export async function playSmall(
     dispatchers: scenario.dispatchers ?? 1,
     ticks: () => (world.kernel.now < START + (scenario.silentMs ?? 0) ? [] : [0]),
     hosts: exactHosts,
-    queues: [
-      {
-        queue: "default",
-        timeoutMs: 300_000,
-        visibilityMs: 330_000,
-        concurrency: 10,
-        batchSize: 10,
-        maxConcurrency: 2,
-        pollMs: () => 50,
-        mishaps: () => "none",
-      },
-    ],
+    ...consumersOf(scenario),
     streams: { batchSize: 10, lagMs: () => 400, retryMs: 2_000, triesMax: 50, repeats: () => false },
     ...(scenario.historySeconds !== undefined && { expiry: { delayMs: () => 0, unfiltered: () => true } }),
     sweepEveryMs: HEALED_WITHIN_MS * 10,
@@ -146,6 +143,26 @@ export async function playSmall(
   if (!broken()) world.judge("atEnd");
   return { points, violation: world.violation, report: world.violation && report(world, 1, world.violation) };
 }
+
+/** The consumer function's event source, or the workers in its place. */
+function consumersOf({ workers }: SmallScenario): Pick<PlatformOptions, "queues" | "workers"> {
+  if (workers) {
+    const { count = 1, ...settings } = workers;
+    const served = { queue: "default", settings: { ...WORKER_DEFAULTS, ...settings } };
+    return { queues: [], workers: [{ ...served, workers: count, restartMs: () => 5_000 }] };
+  }
+  const consumer = { timeoutMs: 300_000, visibilityMs: 330_000, concurrency: 10, batchSize: 10, maxConcurrency: 2 };
+  return { queues: [{ ...consumer, queue: "default", pollMs: () => 50, mishaps: () => "none" }], workers: [] };
+}
+
+/** As in docs/workers.md, "Options". */
+const WORKER_DEFAULTS = {
+  concurrency: 10,
+  prefetch: 0,
+  visibilityTimeoutSeconds: 60,
+  waitSeconds: 20,
+  graceSeconds: 20,
+} as const;
 
 /** The item of a scenario's schedule. */
 export const itemOf = ({

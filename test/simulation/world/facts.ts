@@ -43,9 +43,23 @@ export type Fact =
       readonly deduplicationId: string;
       readonly swallowed: boolean;
     }
-  | { readonly type: "delivered"; readonly key: string; readonly token: number; readonly receiveCount: number }
-  /** The event source deleted a message. */
-  | { readonly type: "acknowledged"; readonly key: string; readonly token: number }
+  | {
+      readonly type: "delivered";
+      readonly key: string;
+      readonly token: number;
+      readonly messageId: string;
+      readonly receiveCount: number;
+    }
+  /** A worker holds a message no longer that it did not begin: it comes again. */
+  | {
+      readonly type: "given-back";
+      readonly key: string;
+      readonly token: number;
+      readonly messageId: string;
+      readonly how: "handed-back" | "lapsed";
+    }
+  /** The event source, or a worker, deleted a message. */
+  | { readonly type: "acknowledged"; readonly key: string; readonly token: number; readonly messageId: string }
   /** A process looked at the due index and saw these rows as due by its own clock. */
   | { readonly type: "looked"; readonly rows: readonly DueRow[] }
   /** Job code began, came to its end, or made an effect that a store fenced by (token) accepted or refused. */
@@ -75,7 +89,7 @@ export type Fact =
   | { readonly type: "fault"; readonly kind: string; readonly where: string }
   | {
       readonly type: "process";
-      readonly what: "started" | "ended" | "killed" | "paused" | "thawed" | "failed";
+      readonly what: "started" | "ended" | "killed" | "paused" | "thawed" | "failed" | "told-to-stop";
       readonly why?: string;
     }
   /** A line that a process logged at `warn` or above. */

@@ -5,8 +5,11 @@ import type { World } from "./world.ts";
 /** What a process is there for. */
 export type Role = "dispatcher" | "consumer" | "reconciler" | "notifier" | "operator";
 
+/** For how long a fault may tell: the longest pause and what is tried again after it. No invocation lasts longer, a worker does. */
+const HARM_TELLS_MS = 400_000;
+
 /**
- * One invocation of a function, or one tool at work. All that reaches it (answers, timers) goes through {@link deliver}: a
+ * One invocation of a function, a worker, or one tool at work. All that reaches it (answers, timers) goes through {@link deliver}: a
  * killed process gets nothing any more, a paused one gets it when it thaws.
  */
 export class Process {
@@ -14,10 +17,10 @@ export class Process {
   readonly name: string;
   readonly role: Role;
   readonly startedAt: Instant;
-  /** What was done to it, by kind: what a lost lease may be put down to. */
-  readonly suffered = new Map<string, number>();
   /** The services that it cannot reach at present. */
   readonly cutOff = new Set<Service>();
+  #sufferedAt = Number.NEGATIVE_INFINITY;
+  #thawedAt = Number.NEGATIVE_INFINITY;
   #alive = true;
   #killed = false;
   #pausedUntil: number;
@@ -51,6 +54,16 @@ export class Process {
     return this.#frozenMs;
   }
 
+  /** Whether a fault has struck it since `at`, or lately enough before to tell still: what a lost lease may be put down to. */
+  harmedSince(at: number): boolean {
+    return this.#sufferedAt >= at - HARM_TELLS_MS;
+  }
+
+  /** Whether it has stood still since `at`, or lately enough before to tell still. */
+  frozenSince(at: number): boolean {
+    return this.paused || this.#thawedAt >= at - HARM_TELLS_MS;
+  }
+
   /** Lets `action` reach the process: now, when it thaws, or never. */
   deliver(action: () => void): void {
     if (!this.#alive) return;
@@ -71,7 +84,7 @@ export class Process {
 
   /** Notes that a fault struck it. */
   suffer(kind: string, where: string): void {
-    this.suffered.set(kind, (this.suffered.get(kind) ?? 0) + 1);
+    this.#sufferedAt = this.world.kernel.now;
     this.world.tell({ type: "fault", kind, where }, this);
   }
 
@@ -92,6 +105,7 @@ export class Process {
     this.world.tell({ type: "process", what: "paused", why: `${ms} ms` }, this);
     this.world.kernel.after(ms, () => {
       this.#frozenMs += ms;
+      this.#thawedAt = this.world.kernel.now;
       if (!this.#alive) return;
       this.world.tell({ type: "process", what: "thawed" }, this);
       const held = this.#held;
