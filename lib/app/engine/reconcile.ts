@@ -4,6 +4,7 @@ import { type Instant, later, plusMs } from "../../core/instant.ts";
 import { keyAt, newHead } from "../../core/new-occurrence.ts";
 import { type DueRow, isHead } from "../../core/occurrence.ts";
 import {
+  isSameTiming,
   parseSchedule,
   type Schedule,
   type ScheduleResult,
@@ -137,7 +138,8 @@ async function planOf(
   if (schedule.timing.kind === "at") return { ...plan, ...(await planOneShot(engine, schedule, now)) };
 
   const after = fresh ? since : newestAfter(schedule, heads, since, now);
-  const standing = heads.rows.some((head) => isFuture(head, now) && head.scheduleVersion === version);
+  // Of an edit that left the times alone the head stands as it was; it is brought up to date when it is claimed.
+  const standing = heads.rows.some((head) => isFuture(head, now) && isSameTiming(head.scheduleVersion, version));
   const next = fresh || !standing ? nextFiring(schedule.timing, after) : undefined;
   if (next !== undefined) return { ...plan, state: "ACTIVE", wanted: { schedule, firing: next, mayExist: fresh } };
   return { ...plan, state: heads.rows.length > 0 ? "ACTIVE" : "ENDED" };

@@ -228,6 +228,13 @@ describe("the sweep", () => {
     expect(stage.ran("b")).toHaveLength(1);
   });
 
+  it("finds nothing to mend after an edit that left the firing times alone", async () => {
+    const stage = await stageWith(minutely({ rate: "1 day" }), { start: START });
+    await stage.edit(minutely({ rate: "1 day", payload: { to: "everybody" } }));
+    await stage.rest();
+    expect(await sweep(stage.world.engine, stage.world.bus, neverAborted)).toMatchObject({ schedules: 1, mended: 0 });
+  });
+
   it("removes the heads of a schedule of whose deletion nobody was told", async () => {
     const stage = await stageWith(minutely({ rate: "1 day" }), { start: START, settings: { shards: 4 } });
     for (const scheduleId of ["b", "c"]) stage.world.put(minutely({ scheduleId, rate: "1 day" }));
