@@ -219,12 +219,15 @@ export const definitionVersion = (item: Readonly<Record<string, unknown>>): stri
 const hashOf = (item: Readonly<Record<string, unknown>>, attributes: readonly string[]): string =>
   contentHash(Object.fromEntries(attributes.map((key) => [key, item[key]])));
 
+/** Whether two versions were hashed alike: those of releases that hash otherwise tell nothing of each other. */
+export const areHashedAlike = (left: string, right: string): boolean => markOf(left) === markOf(right);
+
 /**
- * Whether two versions of one schedule fire at the same instants. Those of releases that hash otherwise tell nothing of each
- * other: taken for the same, no firing is lost because a release was deployed or rolled back.
+ * Whether two versions of one schedule fire at the same instants. Those that were not hashed alike are taken for the same: no
+ * firing is lost because a release was deployed or rolled back.
  */
 export const isSameTiming = (left: string, right: string): boolean =>
-  markOf(left) !== markOf(right) || timingOf(left) === timingOf(right);
+  !areHashedAlike(left, right) || timingOf(left) === timingOf(right);
 
 const markOf = (version: string): string => version.slice(0, version.indexOf(":") + 1);
 const timingOf = (version: string): string => version.slice(0, version.indexOf("-"));

@@ -4,6 +4,7 @@ import { type Instant, later, plusMs } from "../../core/instant.ts";
 import { keyAt, newHead } from "../../core/new-occurrence.ts";
 import { type DueRow, isHead } from "../../core/occurrence.ts";
 import {
+  areHashedAlike,
   isSameTiming,
   parseSchedule,
   type Schedule,
@@ -90,9 +91,12 @@ const RECORD_MARGIN_MS = 2_000;
  * that one knows from when it counts. One older than what the status says of another definition was told once more.
  */
 function isOutdated({ at, version }: Written, parsed: ScheduleResult): boolean {
-  if (version !== versionOf(parsed)) return true;
+  const standing = versionOf(parsed);
+  if (version !== standing) return true;
   const status = statusOf(parsed);
-  return status !== undefined && status.version !== version && plusMs(at, RECORD_MARGIN_MS) < status.since;
+  if (status?.version === undefined || status.version === standing || !areHashedAlike(status.version, standing))
+    return false;
+  return plusMs(at, RECORD_MARGIN_MS) < status.since;
 }
 
 /** Whether the definition as read fires at a head's instant; an unusable, disabled or paused one fires nothing. */

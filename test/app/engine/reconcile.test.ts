@@ -43,6 +43,15 @@ describe("a new schedule", () => {
     expect(statusOf(world)).toMatchObject({ since: toIso(plusMs(NOON, -200)) });
   });
 
+  it("counts from its record also where another release, which hashes versions otherwise, noted it since", async () => {
+    const world = newWorld({ start: plusMs(NOON, 10 * MINUTE) });
+    const since = toIso(plusMs(NOON, 5 * MINUTE));
+    world.put({ ...hourly(), status: { state: "PAUSED", version: "2:0123456789abcdef-0123456789abcdef", since } });
+    await reconciled(world, 7 * MINUTE);
+    expect(world.history("a")).toEqual([`${toIso(ONE)} PENDING`]);
+    expect(statusOf(world)).toMatchObject({ state: "ACTIVE", since: toIso(plusMs(NOON, 3 * MINUTE)) });
+  });
+
   it("that is invalid fires nothing and says what would be right", async () => {
     const world = await worldOf(hourly({ cron: "61 * * * *" }));
     expect(world.history("a")).toEqual([]);

@@ -1,5 +1,5 @@
 import { isTerminal, type Occurrence } from "../../../lib/core/occurrence.ts";
-import { finding, type InvariantOf, moved } from "./invariant.ts";
+import { finding, type InvariantOf, isHeadRow, moved } from "./invariant.ts";
 
 /** What a clock and whole seconds may make of the end of a run. */
 const SLACK_MS = 5_000;
@@ -30,11 +30,19 @@ export const historyIsKept: InvariantOf = (world) => {
 const mustStay = ({ status, deadLetteredAt }: Occurrence): boolean =>
   !isTerminal(status) || deadLetteredAt !== undefined;
 
-/** What was removed does not come back: by whom ever, and for what ever it is taken. */
+/**
+ * What was removed does not come back: by whom ever, and for what ever it is taken. Except for a head that nobody could claim for
+ * longer than history lasts: it brings its successor again.
+ */
 export const removedStaysRemoved: InvariantOf = (world) => ({
   name: "removed stays removed",
   on: (fact) => {
     if (fact.type !== "row" || fact.old !== undefined || !world.expired.has(fact.key)) return undefined;
+    const isLeftBehind = (row: Occurrence) =>
+      row.scheduleId === fact.new?.scheduleId &&
+      isHeadRow(row) &&
+      row.scheduledFor < Math.min(fact.new.scheduledFor, fact.at - world.settings.historySeconds * 1000);
+    if (world.store.allOccurrences().some(isLeftBehind)) return undefined;
     return finding(fact.key, `it was over and removed, and ${fact.by?.name ?? "somebody"} inserts it again`);
   },
 });
