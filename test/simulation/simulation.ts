@@ -1,5 +1,6 @@
 import type { Release } from "./platform/release.ts";
 import { DIRECTED } from "./scenarios/directed.ts";
+import { MORE_DIRECTED } from "./scenarios/directed-more.ts";
 import { exhaust } from "./scenarios/exhaustive.ts";
 import { EXPIRY_DIRECTED } from "./scenarios/expiry.ts";
 import { type Outcome, runSeed } from "./scenarios/random.ts";
@@ -23,7 +24,7 @@ export interface Simulation {
 
 const simulationBeside = (other?: Release): Simulation => ({
   smallScenarios: SMALL_SCENARIOS,
-  directedScenarios: [...DIRECTED, ...EXPIRY_DIRECTED, ...WORKER_WORLDS],
+  directedScenarios: [...DIRECTED, ...EXPIRY_DIRECTED, ...WORKER_WORLDS, ...MORE_DIRECTED],
   releaseScenarios: RELEASES_DIRECTED,
   play: (scenario, faults = []) => playSmall(scenario, faults, other),
   runSeed: (seed, minutes) => runSeed(seed, minutes, other),

@@ -1,6 +1,7 @@
 import { DEAD_LETTER_QUEUE } from "../../../lib/app/ports.ts";
 import { isTerminal } from "../../../lib/core/occurrence.ts";
 import { type Finding, finding, type InvariantOf, isDeath, isHeadRow, mayWaitForEver, moved } from "./invariant.ts";
+import { mayHaveLostItsLease } from "./leases.ts";
 
 /** How long after the last fault a row may still be under way: the queue's lease is the longest of all waits. */
 export const HEALED_WITHIN_MS = 90 * 60_000;
@@ -93,7 +94,7 @@ export const acknowledgedWhenSafe: InvariantOf = (world) => {
       // Of more messages than one of an attempt, as where one came again while the job worked, all but one are nobody's.
       if (row.status !== "RUNNING" || begun.get(name) !== row.owner || deliveries.get(name) !== 1) return undefined;
       const tried = reported.has(`${by?.name} ${key}`);
-      return tried || world.clocksAreWrong || (by?.harmedSince(at) ?? false)
+      return tried || world.clocksAreWrong || (by !== undefined && mayHaveLostItsLease(by, at))
         ? undefined
         : finding(key, "its message was deleted before its end was reported");
     },

@@ -1,14 +1,11 @@
-import {
-  backlogsAreHarmless,
-  delaysLieWithinPolicy,
-  neighboursAreSpared,
-  visitsWrite,
-  writesStayWithinBudget,
-} from "./dispatching.ts";
+import { writesStayWithinBudget } from "./budgets.ts";
+import { callsStayWithinBudget } from "./calls.ts";
+import { backlogsAreHarmless, delaysLieWithinPolicy, neighboursAreSpared } from "./dispatching.ts";
 import { acknowledgedWhenSafe, deadLettersAreKnown, everyRunEnds } from "./endings.ts";
 import { historyIsKept, removedStaysRemoved } from "./expiry.ts";
 import type { InvariantOf } from "./invariant.ts";
 import { leasesAreLostForACause, liveLeasesAreRespected, oneAttemptActs } from "./leases.ts";
+import { visitsWrite } from "./looks.ts";
 import {
   claimsAreSent,
   headsAreTheDispatchers,
@@ -25,6 +22,7 @@ import {
   staleReportsChangeNothing,
   startsHaveCauses,
 } from "./runs.ts";
+import { scheduleNewsIsTold } from "./schedule-events.ts";
 import {
   cancelsHold,
   chainsGoOn,
@@ -51,6 +49,7 @@ export const INVARIANTS: readonly InvariantOf[] = [
   effectsAreFenced,
   everyRunEnds,
   deadLettersAreKnown,
+  scheduleNewsIsTold,
   acknowledgedWhenSafe,
   messagesCarryTheirAttempts,
   startsMatchTheirMessages,
@@ -73,4 +72,5 @@ export const INVARIANTS: readonly InvariantOf[] = [
   schedulesAreLeftAlone,
   whatWaitsStaysHidden,
   shutdownsAreKept,
+  callsStayWithinBudget,
 ];

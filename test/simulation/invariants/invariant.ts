@@ -27,6 +27,9 @@ export interface Invariant {
 /** Makes an invariant that watches `world`. */
 export type InvariantOf = (world: World) => Invariant;
 
+/** By how much a process's reading of the store's time may be behind, with the way of a write. */
+export const CLOCK_BEHIND_MS = 2_500;
+
 /** A finding about a run or schedule. */
 export const finding = (key: string | undefined, message: string): Finding => ({ key, message });
 

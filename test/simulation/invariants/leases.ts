@@ -1,3 +1,4 @@
+import { LEASES } from "../../../lib/core/lease.ts";
 import type { Process } from "../world/process.ts";
 import { finding, type InvariantOf, isClaim, isClaimAgain, moved } from "./invariant.ts";
 
@@ -19,7 +20,32 @@ export const liveLeasesAreRespected: InvariantOf = () => ({
   },
 });
 
-/** A runner whose process nothing happened to keeps its lease, however long its job works. */
+/**
+ * What a fault at a write, or at the read that settles one, may cost of a lease: the wait for an answer and the pause before the next
+ * try. A slow answer may take as long as the lease.
+ */
+const COSTS_MS: Readonly<Record<string, number>> = {
+  throttled: 2_000,
+  "sent-twice": 2_000,
+  "request-lost": 5_000,
+  "answer-lost": 5_000,
+  "late-effect": 5_000,
+  partial: 5_000,
+  slow: LEASES.runLeaseMs,
+};
+
+/** What must be lost of the time between a renewal and the end of its lease before that may end: less only the ways of requests. */
+const SPARE_MS = LEASES.runLeaseMs - LEASES.leaseMarginMs - LEASES.renewEveryMs - 4_000;
+
+/** Whether what happened to a runner since `at`, or shortly before, may have cost it a lease: it died, stood still, or its renewals did not get through. */
+export function mayHaveLostItsLease(runner: Process, at: number): boolean {
+  const costMs = runner
+    .struckSince(at, ["write", "read"])
+    .reduce((sum, kind) => sum + (COSTS_MS[kind] ?? LEASES.runLeaseMs), 0);
+  return runner.killed || runner.frozenSince(at) || costMs >= SPARE_MS;
+}
+
+/** A runner to which nothing happened that may cost it a lease keeps it, however long its job works. */
 export const leasesAreLostForACause: InvariantOf = (world) => {
   const holders = new Map<string, { readonly process: Process; readonly since: number }>();
   return {
@@ -34,8 +60,9 @@ export const leasesAreLostForACause: InvariantOf = (world) => {
       const holder = holders.get(key);
       if (holder === undefined) return finding(key, "a lease was lost that nobody had");
       const { process, since } = holder;
-      const unharmed = !process.killed && !process.harmedSince(since) && !world.clocksAreWrong;
-      return unharmed ? finding(key, `${process.name} lost its lease though nothing happened to it`) : undefined;
+      return world.clocksAreWrong || mayHaveLostItsLease(process, since)
+        ? undefined
+        : finding(key, `${process.name} lost its lease though nothing happened to it`);
     },
   };
 };

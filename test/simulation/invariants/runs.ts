@@ -3,32 +3,66 @@ import type { Occurrence } from "../../../lib/core/occurrence.ts";
 import type { Process } from "../world/process.ts";
 import { finding, type InvariantOf, isClaim, isRevival, type Moved, moved } from "./invariant.ts";
 
-/** Every start is of an attempt of its own. Without faults each run starts as often as its job's own failures ask for. */
+/** What led to a run's starts. */
+interface Causes {
+  /** Jobs that began, and attempts that were started, some of them as their runner was shut down: their jobs need not begin. */
+  starts: number;
+  begun: number;
+  claims: number;
+  /** What allows another start: a report that asked for a retry, a revival, a lease that was lost; and the job's own claims that came to nothing. */
+  asked: number;
+  given: number;
+  readonly touchedBy: Set<Process>;
+}
+
+/**
+ * A run starts once, and once more only for each attempt of it that failed, each lease of it that was lost and each time that somebody
+ * wanted it again. Where nothing happened to any process that had to do with it, every claim of it was started.
+ */
 export const startsHaveCauses: InvariantOf = (world) => {
-  const starts = new Map<string, Map<number, string>>();
+  const tokens = new Map<string, Map<number, string>>();
+  const runs = new Map<string, Causes>();
+  const causesOf = (key: string): Causes => {
+    const causes = runs.get(key) ?? { starts: 0, begun: 0, claims: 0, asked: 0, given: 0, touchedBy: new Set() };
+    runs.set(key, causes);
+    return causes;
+  };
   return {
     name: "starts have causes",
     on: (fact) => {
+      if ((fact.type === "delivered" || fact.type === "sent") && fact.by) causesOf(fact.key).touchedBy.add(fact.by);
+      const change = moved(fact);
+      if (change !== undefined) {
+        const causes = causesOf(change.key);
+        if (change.by) causes.touchedBy.add(change.by);
+        if (isClaim(change)) causes.claims += 1;
+        if (change.old.status === "DISPATCHED" && change.new.status === "RUNNING") causes.begun += 1;
+        const retried = change.old.status === "RUNNING" && change.new.status === "RETRYING";
+        const lost = change.old.status === "RUNNING" && isClaim(change);
+        if (retried || lost || isRevival(change)) causes.asked += 1;
+        if (change.old.status === "DISPATCHED" && !["DISPATCHED", "RUNNING"].includes(change.new.status))
+          causes.given += 1;
+      }
       if (fact.type !== "job-started") return undefined;
       const { key, token, owner } = fact.attempt;
-      const tokens = starts.get(key) ?? new Map<number, string>();
-      starts.set(key, tokens);
-      const earlier = tokens.get(token);
-      tokens.set(token, owner);
-      return earlier === undefined
+      const started = tokens.get(key) ?? new Map<number, string>();
+      tokens.set(key, started);
+      const earlier = started.get(token);
+      started.set(token, owner);
+      if (earlier !== undefined) return finding(key, `attempt ${token} started twice: ${earlier} and ${owner}`);
+      const causes = causesOf(key);
+      causes.starts += 1;
+      return causes.starts <= 1 + causes.asked
         ? undefined
-        : finding(key, `attempt ${token} started twice: ${earlier} and ${owner}`);
+        : finding(key, `it started ${causes.starts} times, and had cause to ${1 + causes.asked} times`);
     },
-    atEnd: () => {
-      if (world.tally.faults.size > 0) return [];
-      return world.store.allOccurrences().flatMap((row) => {
-        const key = `${row.scheduleId}@${row.firing}`;
-        const count = starts.get(key)?.size ?? 0;
-        if (row.status === "SUCCEEDED" && row.queue === "default" && row.fencingToken !== count)
-          return [finding(key, `without any fault it took ${row.fencingToken} attempts and started ${count}`)];
-        return [];
-      });
-    },
+    atEnd: () =>
+      [...runs].flatMap(([key, { claims, begun, given, touchedBy }]) => {
+        const row = world.row(key);
+        if (row?.status !== "SUCCEEDED" || row.queue !== "default") return [];
+        if (claims - given === begun || [...touchedBy].some(({ faults, killed }) => faults > 0 || killed)) return [];
+        return [finding(key, `nothing happened to it, and of ${claims} claims ${begun} started`)];
+      }),
   };
 };
 

@@ -1,4 +1,5 @@
 import { CLAIM_MUTANTS } from "./claims.ts";
+import { COST_MUTANTS } from "./costs.ts";
 import { EXPIRY_MUTANTS } from "./expiry.ts";
 import type { Mutant } from "./mutant.ts";
 import { POLICY_MUTANTS } from "./policies.ts";
@@ -14,4 +15,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...POLICY_MUTANTS,
   ...EXPIRY_MUTANTS,
   ...WORKER_MUTANTS,
+  ...COST_MUTANTS,
 ];

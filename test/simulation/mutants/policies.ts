@@ -47,4 +47,25 @@ export const POLICY_MUTANTS: readonly Mutant[] = [
     replace:
       "return { ...followMisfire(row, decideMisfire(schedule.timing, row, policy, now, upTo), schedule, anchor), ...refresh };",
   },
+  {
+    name: "an event of a schedule that its bus did not take is left at that",
+    shownBy: { world: "a definition that is not valid, while the bus is away" },
+    file: "lib/app/engine/announce-schedules.ts",
+    find: "out[index] = false;",
+    replace: "",
+  },
+  {
+    name: "a person's pause told as the schedule's own",
+    shownBy: { world: "a pause just before the instant, which ends soon after it" },
+    file: "lib/core/announcement.ts",
+    find: "pause?.by === PAUSED_BY_ITSELF && ",
+    replace: "pause !== undefined && ",
+  },
+  {
+    name: "the queue's lease is not written after a second send",
+    shownBy: { world: "consumers that are away for hours, with a firing every minute" },
+    file: "lib/app/engine/send-claimed.ts",
+    find: 'return again ? { type: "queued", owner } : undefined;',
+    replace: "return undefined;",
+  },
 ];

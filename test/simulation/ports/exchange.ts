@@ -44,6 +44,7 @@ export function exchange<Item, Answer>(
   const at = world.kernel.now;
   const index = world.tally.io;
   world.tally.io += 1;
+  process.calls.set(name, (process.calls.get(name) ?? 0) + 1);
   const fault =
     partitioned(process, service) ??
     world.plan.exchange({ index, at, process: process.name, role: process.role, service, name, items: items.length });

@@ -53,7 +53,13 @@ function sendOne(message: OutgoingMessage, process: Process): Promise<SendVerdic
 }
 
 /** What an event says of its run; one of a schedule names none. */
-const detail = z.object({ occurrenceId: z.optional(z.string()), fencingToken: z.optional(z.number()) });
+const detail = z.object({
+  occurrenceId: z.optional(z.string()),
+  fencingToken: z.optional(z.number()),
+  scheduleId: z.optional(z.string()),
+  scheduleVersion: z.optional(z.string()),
+  at: z.optional(z.string()),
+});
 
 /** The event bus as an invocation in `environment` meets it: what it takes is told as a fact. */
 export function busFor(environment: Environment): EventBus {
@@ -66,8 +72,13 @@ export function busFor(environment: Environment): EventBus {
         name: "publish",
         items: announcements,
         effect: async (announcement, process) => {
-          const { occurrenceId = "", fencingToken: token = 0 } = detail.parse(announcement.detail);
-          process.world.tell({ type: "published", detailType: announcement.detailType, occurrenceId, token }, process);
+          const { detailType } = announcement;
+          const told = detail.parse(announcement.detail);
+          const { occurrenceId = "", fencingToken: token = 0 } = told;
+          // Its identity says which change of the schedule it is of.
+          const scheduleNews = `${detailType} ${told.scheduleId} ${told.scheduleVersion ?? told.at}`;
+          const ofSchedule = told.occurrenceId === undefined && { scheduleNews };
+          process.world.tell({ type: "published", detailType, occurrenceId, token, ...ofSchedule }, process);
           return { kind: "accepted" };
         },
         failed: lost,

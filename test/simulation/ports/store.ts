@@ -13,7 +13,7 @@ import type {
   ScheduleStore,
   WriteVerdict,
 } from "../../../lib/app/ports.ts";
-import { formatKey, type Occurrence, type OccurrenceKey } from "../../../lib/core/occurrence.ts";
+import { type DueRow, formatKey, type Occurrence, type OccurrenceKey } from "../../../lib/core/occurrence.ts";
 import type { Environment } from "../world/environment.ts";
 import type { Process } from "../world/process.ts";
 import { exchange, single, type Track } from "./exchange.ts";
@@ -117,14 +117,16 @@ export function occurrencesFor(environment: Environment, track: Track): Occurren
         },
         track,
       ),
-    due: (query) =>
-      once("due", async (process) => {
-        const found = world.index.due(query);
-        const now = world.kernel.now;
-        const rows = found.rows.filter(({ dueAt }) => dueAt !== undefined && dueAt <= now);
-        if (rows.length > 0) world.tell({ type: "looked", rows }, process);
-        return found;
-      }),
+    due: async (query) => {
+      const { process } = environment;
+      const askedAt = world.kernel.now;
+      const found = await once("due", async () => world.index.due(query));
+      const isDue = ({ dueAt }: DueRow) => dueAt !== undefined && dueAt <= world.kernel.now;
+      const ahead = found.rows.filter((row) => !isDue(row));
+      if (found.rows.length > 0)
+        world.tell({ type: "looked", askedAt, rows: found.rows.filter(isDue), ahead }, process);
+      return found;
+    },
     history: (query) => once("history", () => store.history(query)),
     deadLetters: (query) => once("deadLetters", () => store.deadLetters(query)),
     countDeadLetters: (query) => once("countDeadLetters", () => store.countDeadLetters(query)),

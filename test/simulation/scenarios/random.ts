@@ -203,7 +203,6 @@ function platformOf(prng: Prng, world: World, consumers: Consumers, faultsEnd: n
   const lagMs = prng.pick([200, 2_000, 20_000]);
   const clocks = clocksOf(prng.fork(), trouble());
   world.clocksAreWrong = clocks.some(({ step }) => step !== undefined);
-  world.dispatchersMax = 2;
   return {
     dispatchers: prng.whole(1, 2),
     ticks: () => {

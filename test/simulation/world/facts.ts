@@ -60,8 +60,13 @@ export type Fact =
     }
   /** The event source, or a worker, deleted a message. */
   | { readonly type: "acknowledged"; readonly key: string; readonly token: number; readonly messageId: string }
-  /** A process looked at the due index and saw these rows as due by its own clock. */
-  | { readonly type: "looked"; readonly rows: readonly DueRow[] }
+  /** A process looked at the due index and saw these rows as due; `ahead`: others that it is about to wait for. */
+  | {
+      readonly type: "looked";
+      readonly askedAt: Instant;
+      readonly rows: readonly DueRow[];
+      readonly ahead: readonly DueRow[];
+    }
   /** Job code began, came to its end, or made an effect that a store fenced by (token) accepted or refused. */
   | {
       readonly type: "job-started";
@@ -74,7 +79,14 @@ export type Fact =
   | { readonly type: "effect"; readonly attempt: AttemptName; readonly accepted: boolean }
   /** A conditional write of one row was carried out; `applied`: its guard held. */
   | { readonly type: "write"; readonly key: string; readonly status: string; readonly applied: boolean }
-  | { readonly type: "published"; readonly detailType: string; readonly occurrenceId: string; readonly token: number }
+  /** The bus took an event; `scheduleNews`: of which schedule and what of it, where it is of no run. */
+  | {
+      readonly type: "published";
+      readonly detailType: string;
+      readonly occurrenceId: string;
+      readonly token: number;
+      readonly scheduleNews?: string;
+    }
   /** The record of what was written of a schedule at `writtenAt` has been processed. */
   | { readonly type: "reconciled"; readonly scheduleId: string; readonly writtenAt: Instant }
   | { readonly type: "record-lost"; readonly scheduleId?: string; readonly key?: string }

@@ -17,6 +17,10 @@ export class Process {
   readonly name: string;
   readonly role: Role;
   readonly startedAt: Instant;
+  /** The faults that struck it, oldest first; `where`: the exchange's name. */
+  readonly harms: { readonly at: Instant; readonly kind: string; readonly where: string }[] = [];
+  /** How many requests of each name it has sent. */
+  readonly calls = new Map<string, number>();
   /** The services that it cannot reach at present. */
   readonly cutOff = new Set<Service>();
   #sufferedAt = Number.NEGATIVE_INFINITY;
@@ -59,6 +63,13 @@ export class Process {
     return this.#sufferedAt >= at - HARM_TELLS_MS;
   }
 
+  /** The kinds of fault that struck exchanges of these names since `at`, or lately enough before to tell still. */
+  struckSince(at: number, names: readonly string[]): readonly string[] {
+    return this.harms
+      .filter((harm) => harm.at >= at - HARM_TELLS_MS && names.includes(harm.where))
+      .map(({ kind }) => kind);
+  }
+
   /** Whether it has stood still since `at`, or lately enough before to tell still. */
   frozenSince(at: number): boolean {
     return this.paused || this.#thawedAt >= at - HARM_TELLS_MS;
@@ -82,9 +93,15 @@ export class Process {
     else action();
   }
 
+  /** How many faults have struck it so far. */
+  get faults(): number {
+    return this.harms.length;
+  }
+
   /** Notes that a fault struck it. */
   suffer(kind: string, where: string): void {
     this.#sufferedAt = this.world.kernel.now;
+    this.harms.push({ at: this.world.kernel.now, kind, where });
     this.world.tell({ type: "fault", kind, where }, this);
   }
 

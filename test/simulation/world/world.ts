@@ -58,8 +58,8 @@ export class World {
   readonly recordsLost = new Set<string>();
   /** Whether some host's clocks are so wrong that its leases may be lost for it. */
   clocksAreWrong = false;
-  /** The most dispatchers that are at work at once, overlaps aside. */
-  dispatchersMax = 1;
+  /** Whether another release, with numbers of its own, has been deployed by now. */
+  hadAnotherRelease = false;
   /** Runs of instants before this must have ended when the world is judged. */
   dueBefore: Instant | undefined;
   violation: Violation | undefined;
@@ -154,6 +154,7 @@ export class World {
     const seen: Seen = { ...fact, at: this.kernel.now, by };
     this.seen.push(seen);
     this.hash.add(seen);
+    if (fact.type === "deployed") this.hadAnotherRelease ||= fact.release !== THIS_RELEASE.name;
     if (fact.type === "fault") this.tally.faults.set(fact.kind, (this.tally.faults.get(fact.kind) ?? 0) + 1);
     for (const invariant of this.#invariants) {
       const found = invariant.on?.(seen);
