@@ -1,13 +1,20 @@
 import { keyOf, type SchedulerClient } from "../client/index.ts";
+import { PunctualError } from "../core/errors.ts";
 import { formatKey, type OccurrenceKey } from "../core/occurrence.ts";
-import { type Cli, ReportedError, UsageError } from "./cli.ts";
+import { type Cli, UsageError } from "./cli.ts";
+
+class NoDeadLetterError extends PunctualError {
+  constructor(scheduleId: string) {
+    super("NoDeadLetter", `schedule ${scheduleId} has no open dead letter`);
+  }
+}
 
 /** The most dead letters of one schedule that one command takes on. */
 const OPEN_MAX = 1_000;
 
 /**
  * The dead letters that `names` mean: each an occurrence, or a schedule's id, which stands for its one open dead letter, or
- * with `all` for every one of them. Throws `ReportedError` where an id stands for none, `UsageError` where it stands for several without `all`.
+ * with `all` for every one of them. Throws `NoDeadLetterError` where an id stands for none, `UsageError` where it stands for several without `all`.
  */
 export async function deadLetterKeys(
   cli: Pick<Cli, "note">,
@@ -27,10 +34,7 @@ async function openOf(
   all: boolean,
 ): Promise<readonly OccurrenceKey[]> {
   const { rows, more } = await client.deadLetters.list({ scheduleId, limit: OPEN_MAX });
-  if (rows.length === 0) {
-    cli.note(`punctual: schedule ${scheduleId} has no open dead letter`);
-    throw new ReportedError();
-  }
+  if (rows.length === 0) throw new NoDeadLetterError(scheduleId);
   if (rows.length > 1 && !all)
     throw new UsageError(
       `schedule ${scheduleId} has ${rows.length} open dead letters: name them, or say --all (${rows.slice(0, 3).map(formatKey).join(", ")}${rows.length > 3 ? ", ..." : ""})`,

@@ -43,24 +43,24 @@ export function turnOf(
   // Only a head is passed over or takes another's place: what was asked for, caught up with or tried before waits.
   if (policy === "wait" || !isHead(row)) return { kind: "wait", until: plusMs(now, TURN_WAIT_MS) };
   if (policy === "skip") return { kind: "skip" };
-  const until = wasAtWork(holder) ? leaseOf(holder, now) : now;
+  const until = mayBeAtWork(holder) ? leaseOf(holder, now) : now;
   return { kind: "replace", until: until > now ? until : plusMs(now, REPLACE_WAIT_MS) };
 }
 
-/** When the turn of a run that is over is free: at once, or when the lease ends that a cancel left to whoever works at it. */
+/** When the turn of a run that is over is free: at once, or when the lease ends that a cancel left to whoever may work at it. */
 export const turnIsFreeAt = (ended: Occurrence, now: Instant): Instant =>
   isOver(ended, now) ? now : leaseOf(ended, now);
 
 const leaseOf = (holder: Occurrence, now: Instant): Instant => holder.leaseUntil ?? now;
 
 /**
- * A run is over when it reported its end itself, when the lease that a cancel left to it has run out, or when it was
- * cancelled before anybody started it: its message finds nothing to start.
+ * A run is over when it reported its end itself; one that was cancelled, when its runner stood down, when the lease that was left to
+ * it has run out, or at once where nobody had started it: its message finds nothing to start.
  */
 const isOver = (holder: Occurrence, now: Instant): boolean =>
-  isTerminal(holder.status) && (holder.status !== "CANCELLED" || !wasAtWork(holder) || leaseOf(holder, now) <= now);
+  isTerminal(holder.status) && (holder.status !== "CANCELLED" || !mayBeAtWork(holder) || leaseOf(holder, now) <= now);
 
-/** Whether somebody works at a run, or did when it was cancelled, which took its token one further. */
-const wasAtWork = ({ status, log, fencingToken }: Occurrence): boolean =>
+/** Whether somebody may work at a run: at one that was cancelled, which took its token one further, until its runner has stood down. */
+const mayBeAtWork = ({ status, log, fencingToken }: Occurrence): boolean =>
   status === "RUNNING" ||
   (status === "CANCELLED" && log.some((entry) => entry.token === fencingToken - 1 && entry.endedAt === undefined));

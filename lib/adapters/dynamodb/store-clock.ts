@@ -19,7 +19,7 @@ export const CLOCK_UNCERTAINTY_AIM_MS = 20;
 
 /**
  * How far a host's wall clock may part from its monotonic clock without the latter having stood still. A wall clock that is set
- * looks the same, and costs a request: one that is set back hides a standstill.
+ * looks the same, and costs a request: set back, it could hide a standstill.
  */
 export const CLOCKS_AGREE_MS = 50;
 

@@ -97,6 +97,7 @@ export function deadLetterMessage(row: Occurrence): OutgoingMessage {
 
 /** Notes on each row that its dead letter is known, so that the sweep leaves it alone. A later state of the row needs none. */
 async function writeReceipts(engine: Engine, rows: readonly Occurrence[]): Promise<void> {
+  if (rows.length === 0) return;
   const announcedAt = engine.clock.now();
   await writeSettled(
     engine,

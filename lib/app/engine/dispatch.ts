@@ -100,7 +100,8 @@ async function everyPoll(
       engine.metrics.count("StoreFailures");
       engine.logger.warn("a look at the due index failed; it is repeated", { error: errorMessage(error) });
     }
-    if (!worked) await engine.clock.sleepUntil(plusMs(now, POLL_MS), signal);
+    // Also where there is more to do: the store's time may have been lost meanwhile, and waiting asks for it.
+    await engine.clock.sleepUntil(worked ? now : plusMs(now, POLL_MS), signal);
   }
 }
 

@@ -10,7 +10,7 @@ export interface EngineSettings extends TransitionSettings {
   readonly limits: ScheduleLimits;
   /** Queues whose runs are done once SQS has them. */
   readonly completedWhenEnqueued: ReadonlySet<string>;
-  /** As whom it announces, and which events beyond failures and ends are worth their cost. */
+  /** The deployment's name in events, and which events beyond failures and ends are worth their cost. */
   readonly announce: AnnounceOptions;
 }
 

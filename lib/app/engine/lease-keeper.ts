@@ -3,11 +3,10 @@ import type { Instant } from "../../core/instant.ts";
 import { LEASES } from "../../core/lease.ts";
 import { formatKey, type Occurrence } from "../../core/occurrence.ts";
 import { transition } from "../../core/transition.ts";
-import { ClockUnavailableError } from "../errors.ts";
 import type { Host } from "../ports.ts";
 import type { Engine } from "./engine.ts";
 import { elapsedMs, type Moment, momentOf } from "./moment.ts";
-import { settleable, writeSettled } from "./settle.ts";
+import { settleable, timeOrRead, writeSettled } from "./settle.ts";
 
 /** How soon a renewal that got no answer is tried again. */
 const RETRY_RENEWAL_MS = 1_000;
@@ -57,7 +56,12 @@ export class LeaseKeeper {
 
   /** Whether this runner may still act. */
   holds(): boolean {
-    return !this.#lost.signal.aborted && this.#remainingMs() > 0;
+    return !this.#lost.signal.aborted && this.runsOn();
+  }
+
+  /** Whether the lease that it had last still runs, be it lost to a cancel or another attempt. */
+  runsOn(): boolean {
+    return this.#remainingMs() > 0;
   }
 
   /** Renews until {@link stop} is called or the lease is lost, and notices its end also while a renewal is unanswered. */
@@ -86,7 +90,7 @@ export class LeaseKeeper {
     }
   }
 
-  /** Renews once, now, or joins the renewal that is under way. `unknown`: the store did not answer, and the lease runs on as it was. */
+  /** Renews once, now, or joins the renewal that is under way. `unknown`: the store did not answer, or not what time it is, and the lease runs on as it was. */
   renew(): Promise<Renewal> {
     this.#renewing ??= this.#renew().finally(() => {
       this.#renewing = undefined;
@@ -97,11 +101,16 @@ export class LeaseKeeper {
   async #renew(): Promise<Renewal> {
     const sentAt = momentOf(this.#host);
     if (!this.holds()) return this.#lose("its lease ran out before it could be renewed");
+    const now = await timeOrRead(this.#engine, this.#row);
+    if (now === undefined) {
+      this.#engine.logger.warn("a renewal could not be tried, the store's time is not known; it is repeated");
+      return this.holds() ? "unknown" : this.#lose("its lease ran out while the store's time was not known");
+    }
     const event = { type: "renew", token: this.#row.fencingToken, owner: this.#owner } as const;
     const next = transition(
       { ...this.#row, status: "RUNNING", leaseUntil: this.#leaseUntil },
       event,
-      this.#engine.clock.now(),
+      now,
       this.#engine.settings,
     );
     if (next.kind === "refused") return this.#lose(next.reason);
@@ -129,10 +138,8 @@ export class LeaseKeeper {
     this.#stop.abort();
   }
 
-  async #untried(error: unknown): Promise<"unknown"> {
+  #untried(error: unknown): "unknown" {
     this.#engine.logger.warn("a renewal could not be tried; it is repeated", { error: errorMessage(error) });
-    // Whatever the store answers tells its time.
-    if (error instanceof ClockUnavailableError) await this.#engine.occurrences.read([this.#row]);
     return "unknown";
   }
 

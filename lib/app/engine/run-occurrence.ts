@@ -109,7 +109,7 @@ async function executeAndReport(
   if (reported === "stale") {
     engine.metrics.count("StaleReports");
     engine.logger.warn("a report came too late and changed nothing", fields);
-    if (!abandoned) await standDown(runner, row, owner, execution);
+    if (!abandoned && keeper.runsOn()) await standDown(runner, row, owner, execution);
     return { kind: "stale", abandoned };
   }
   if (reported === "unreported") {

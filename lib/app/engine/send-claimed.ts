@@ -5,7 +5,7 @@ import { formatKey, isHandedOver, type Occurrence } from "../../core/occurrence.
 import { type OccurrenceEvent, transition } from "../../core/transition.ts";
 import type { SendVerdict } from "../ports.ts";
 import type { Engine } from "./engine.ts";
-import { knownTime, type SettleableWrite, settleable, timeOrRead, writeSettled } from "./settle.ts";
+import { type SettleableWrite, settleable, timeOrRead, writeSettled } from "./settle.ts";
 import { letNextRun } from "./turns.ts";
 
 /** A row this dispatcher holds, as its claim left it. `again`: the same attempt was sent before, or may have been. */
@@ -20,10 +20,14 @@ export interface Claimed {
  * never take fails at once, what is in doubt is left to the claim lease. One refusal never holds up the rest.
  */
 export async function sendClaimed(engine: Engine, claimed: readonly Claimed[]): Promise<void> {
-  // A lease that ran out meanwhile (a long pause) is anybody's by now: whoever has it sends. Where the time is not known, as
-  // after this host stood still, all are sent: another's message of the same attempt has the same deduplication id.
-  const now = knownTime(engine.clock);
-  const held = claimed.filter(({ row: { leaseUntil } }) => leaseUntil !== undefined && (now ?? 0) < leaseUntil);
+  const [first] = claimed;
+  if (first === undefined) return;
+  // A lease that ran out meanwhile (a long pause) is anybody's by now: whoever has it sends. Where the time cannot be told, all
+  // are sent: a claim that is not would wait for its lease, and what is sent twice meets no attempt that waits for it.
+  const now = await timeOrRead(engine, first.row);
+  const held = claimed.filter(
+    ({ row: { leaseUntil } }) => leaseUntil !== undefined && (now === undefined || now < leaseUntil),
+  );
   if (held.length === 0) return;
   const verdicts = await engine.queue.send(
     held.map(({ row }) => ({

@@ -118,7 +118,7 @@ export async function timeOrRead(
 }
 
 /** The store's time; `undefined` while it is not known. */
-export function knownTime(clock: Clock): Instant | undefined {
+function knownTime(clock: Clock): Instant | undefined {
   try {
     return clock.now();
   } catch (error) {

@@ -165,4 +165,42 @@ describe("a dispatch in trouble", () => {
     await expect(world.time.finish(dispatched)).rejects.toThrow(ClockUnavailableError);
     expect(world.row("nightly", "manual#due").status).toBe("PENDING");
   });
+
+  it.each(["claim", "send"] as const)("goes on where its store's time is lost with its %s", async (lostWith) => {
+    const world = newWorld();
+    const { occurrences, queue, clock } = world.engine;
+    await occurrences.insert([manual("first", NOON), manual("second", plusMs(NOON, 3 * SECOND))]);
+    let known = true;
+    let lost = false;
+    const losing = <Answer>(what: typeof lostWith, answer: Answer): Answer => {
+      if (what === lostWith && !lost) {
+        lost = true;
+        known = false;
+      }
+      return answer;
+    };
+    const engine = {
+      ...world.engine,
+      occurrences: {
+        ...occurrences,
+        write: async (writes: Parameters<typeof occurrences.write>[0]) =>
+          losing("claim", await occurrences.write(writes)),
+      },
+      queue: { send: async (messages: Parameters<typeof queue.send>[0]) => losing("send", await queue.send(messages)) },
+      clock: {
+        now: () => {
+          if (!known) throw new ClockUnavailableError("no sample");
+          return clock.now();
+        },
+        // It asks for the time before it waits.
+        sleepUntil: (...args: Parameters<typeof clock.sleepUntil>) => {
+          known = true;
+          return clock.sleepUntil(...args);
+        },
+      },
+    };
+    await world.time.finish(dispatch(engine, alone(world, 10 * SECOND), neverAborted));
+    expect(world.row("nightly", "manual#second").status).toBe("DISPATCHED");
+    expect(lost).toBe(true);
+  });
 });

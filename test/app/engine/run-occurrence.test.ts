@@ -212,7 +212,7 @@ describe("the lease of a run", () => {
               throw new ClockUnavailableError("this host's clock stepped");
             };
             await world.time.host.sleep(LEASES.renewEveryMs + SECOND);
-            await expect(attempt.heartbeat()).rejects.toThrow("stepped");
+            await attempt.heartbeat();
             clock.now = known;
             return lasting(world, 30 * SECOND)(attempt);
           }),

@@ -274,4 +274,37 @@ describe("a dispatcher that paused between claim and send", () => {
     expect(world.messages().map(({ scheduleId }) => scheduleId)).toEqual(["a"]);
     expect(world.row("b", NOON)).toMatchObject({ status: "PENDING", attempts: 0, fencingToken: 1 });
   });
+
+  it("asks for the time before it sends where that was lost: what it held an hour ago was sent by others", async () => {
+    const world = newWorld({ start: START });
+    await dueAtNextMinute(world, [everyMinute("a")]);
+    const { rows } = await world.engine.occurrences.due({ shard: 0, until: world.time.now(), limit: 10 });
+    let known = true;
+    const { occurrences, clock } = world.engine;
+    const engine: Engine = {
+      ...world.engine,
+      occurrences: {
+        ...occurrences,
+        write: async (writes) => {
+          const verdicts = await occurrences.write(writes);
+          world.time.leap(60 * MINUTE);
+          known = false;
+          return verdicts;
+        },
+        read: (keys) => {
+          known = true;
+          return occurrences.read(keys);
+        },
+      },
+      clock: {
+        ...clock,
+        now: () => {
+          if (!known) throw new ClockUnavailableError("no response has told the store's time yet");
+          return clock.now();
+        },
+      },
+    };
+    await world.time.finish(visitRows(engine, rows));
+    expect(world.messages()).toEqual([]);
+  });
 });

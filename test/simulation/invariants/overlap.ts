@@ -19,8 +19,10 @@ export const runsTakeTurns: InvariantOf = (world) => {
     on: (fact) => {
       const change = moved(fact);
       if (change?.old.status === "CANCELLED" && change.new.status === "CANCELLED") {
-        const one = working.get(change.new.scheduleId)?.find(({ key }) => key === change.key);
-        return one && one.process === change.by && one.owner === change.old.owner
+        const one = working
+          .get(change.new.scheduleId)
+          ?.find(({ key, owner }) => key === change.key && owner === change.old.owner);
+        return one && one.process === change.by
           ? finding(change.key, "its turn was given up while its job still worked")
           : undefined;
       }

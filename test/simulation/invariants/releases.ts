@@ -22,7 +22,7 @@ const attributeOf = (row: object, name: string): unknown => Reflect.get(row, nam
 const isSame = (change: { old: object; new: object }, name: string): boolean =>
   contentHash(attributeOf(change.old, name)) === contentHash(attributeOf(change.new, name));
 
-/** What a change of release or definition may cost a schedule in statuses of the same state: each reconciler's, and those that began before. */
+/** What a change of release or definition may cost a schedule in statuses: each reconciler's, those that began before, and its end. */
 const REWRITES_MAX = 6;
 
 /** Releases that differ in what they make of a definition come to rest: none writes for ever what the other wrote otherwise. */
@@ -41,16 +41,15 @@ export const schedulesAreLeftAlone: InvariantOf = () => {
       const count = (rewrites.get(scheduleId) ?? 0) + 1;
       rewrites.set(scheduleId, count);
       return count > REWRITES_MAX
-        ? finding(scheduleId, `its status was written ${count} times, and said the same`)
+        ? finding(scheduleId, `its status was written ${count} times, and nothing else of it changed`)
         : undefined;
     },
   };
 };
 
-/** All that an item says but from when, and by which version, its state counts. */
+/** All that an item says but its status. */
 function essence(item: ScheduleItem | undefined): string | undefined {
   if (item === undefined) return undefined;
-  const { status, ...rest } = item;
-  const state: unknown = typeof status === "object" && status !== null ? Reflect.get(status, "state") : undefined;
-  return contentHash({ ...rest, state });
+  const { status: _, ...rest } = item;
+  return contentHash(rest);
 }

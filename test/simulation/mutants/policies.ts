@@ -13,7 +13,7 @@ export const POLICY_MUTANTS: readonly Mutant[] = [
     also: [
       {
         file: "lib/core/overlap.ts",
-        find: "const until = wasAtWork(holder) ? leaseOf(holder, now) : now;",
+        find: "const until = mayBeAtWork(holder) ? leaseOf(holder, now) : now;",
         replace: "const until = now;",
       },
     ],
@@ -22,7 +22,7 @@ export const POLICY_MUTANTS: readonly Mutant[] = [
     name: "a turn that is given up though the cancelled job pays no heed",
     shownBy: { world: "runs that are replaced and pay no heed" },
     file: "lib/app/engine/run-occurrence.ts",
-    find: "if (!abandoned) await standDown(",
+    find: "if (!abandoned && keeper.runsOn()) await standDown(",
     replace: "await standDown(",
   },
   {

@@ -3,7 +3,7 @@ import { elapsedMs, type Moment, momentOf } from "../moment.ts";
 import { isSuspect, type OpenDelivery, openDelivery } from "../run-delivery.ts";
 import type { Tell } from "./events.ts";
 
-/** How often within a visibility timeout a waiting message is hidden anew. The fourth comes too late: two that fail in a row cost nothing. */
+/** How often within a visibility timeout a waiting message is hidden anew. Four times, so that the third try still comes in time after two that failed. */
 const EXTENSIONS_PER_TIMEOUT = 4;
 
 /** A message in this worker's hands that has not been started. */
@@ -79,8 +79,11 @@ export class WaitingLine {
   /** Hides them anew, time and again, until `over`. `release`: what to do with those that SQS hides no longer. */
   async keepHidden(over: AbortSignal, release: (messages: readonly InboxMessage[]) => void): Promise<void> {
     const { host, visibilitySeconds } = this.#options;
+    const everyMs = (visibilitySeconds * 1000) / EXTENSIONS_PER_TIMEOUT;
+    let beganAt = momentOf(host);
     while (!over.aborted) {
-      await host.sleep((visibilitySeconds * 1000) / EXTENSIONS_PER_TIMEOUT, over);
+      await host.sleep(Math.max(everyMs - elapsedMs(host, beganAt), 0), over);
+      beganAt = momentOf(host);
       if (over.aborted) return;
       const old = this.#waiting.filter((held) => this.#isTooOld(held));
       for (const held of old) this.#remove(held);
