@@ -79,7 +79,7 @@ export const CLAIM_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "release refunds the token",
-    shownBy: { seed: 6 },
+    shownBy: { seed: 2 },
     file: TRANSITION,
     find: "add: { attempts: -1 },",
     replace: "add: { attempts: -1, fencingToken: -1 },",
@@ -110,7 +110,10 @@ export const CLAIM_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a refused send taken for an accepted one",
-    shownBy: { seed: 6 },
+    shownBy: {
+      world: "a run that is done once it is in its queue",
+      faults: [{ index: 31, fault: { kind: "throttled" } }],
+    },
     file: "lib/app/engine/send-claimed.ts",
     find: '    case "accepted":',
     replace: '    case "refused":\n    case "accepted":',

@@ -15,7 +15,7 @@ export const COST_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a write that was in doubt is repeated though it was taken",
-    shownBy: { world: "a run that succeeds", faults: [{ index: 34, fault: { kind: "late-effect", ms: 9000 } }] },
+    shownBy: { world: "a run that succeeds", faults: [{ index: 33, fault: { kind: "late-effect", ms: 9000 } }] },
     file: SETTLE,
     find: 'if (verdict?.kind === "applied") return verdict;',
     replace: 'if (verdict?.kind === "applied" && !doubtful) return verdict;',

@@ -17,21 +17,21 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "start without token",
-    shownBy: { seed: 8 },
+    shownBy: { world: "a worker whose places are all held by jobs that pay no heed" },
     file: TRANSITION,
     find: 'return write([statusIs("DISPATCHED"), tokenIs(event.token)], {',
     replace: 'return write([statusIs("DISPATCHED")], {',
   },
   {
     name: "start without status",
-    shownBy: { seed: 5 },
+    shownBy: { world: "a worker whose next message waits behind a slow job" },
     file: TRANSITION,
     find: 'return write([statusIs("DISPATCHED"), tokenIs(event.token)], {',
     replace: "return write([tokenIs(event.token)], {",
   },
   {
     name: "a report guarded by the token alone",
-    shownBy: { seed: 1 },
+    shownBy: { seed: 2 },
     file: TRANSITION,
     find: '  statusIs("RUNNING"),\n  tokenIs(event.token),\n  ownerIs(event.owner),',
     replace: "  tokenIs(event.token),",
@@ -66,11 +66,10 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "the lease is never renewed",
-    shownBy: { seed: 5 },
-    file: "lib/core/lease.ts",
-    find: "renewEveryMs: 9_000,",
-    replace: "renewEveryMs: 90_000,",
-    also: [{ file: "lib/core/timing.ts", find: "assertTiming(DEFAULT_NUMBERS);", replace: "" }],
+    shownBy: { world: "runs that wait" },
+    file: "lib/app/engine/lease-keeper.ts",
+    find: "let waitMs: number = LEASES.renewEveryMs;",
+    replace: "let waitMs: number = 10 * LEASES.renewEveryMs;",
   },
   {
     name: "this host's clock instead of the store's",
@@ -81,7 +80,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "an unmarked redelivery taken for a replay",
-    shownBy: { seed: 7 },
+    shownBy: { seed: 10 },
     file: DELIVERY,
     find: "return runOccurrence(runner, opened.message);",
     replace:
@@ -117,7 +116,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a finished row still falls due",
-    shownBy: { world: "runs that wait" },
+    shownBy: { world: "a job that kills its process" },
     file: TRANSITION,
     find: '  set: { status, endedAt: now, expiresAtSeconds: expiry(row, now, settings), ...extra },\n  remove: ["dueAt", "suspect"],',
     replace:

@@ -29,7 +29,7 @@ export const WORKER_MUTANTS: readonly Mutant[] = [
   },
   {
     name: "waiting messages that are not kept hidden, and started though others may have them",
-    shownBy: { world: "a worker whose next message waits behind a slow job" },
+    shownBy: { world: "workers that can hide nothing" },
     file: LINE,
     find: "      await this.#hideAll();\n",
     replace: "",
