@@ -8,6 +8,7 @@ import type { Endpoints } from "./engines/clients.ts";
 import { LocalEngineError } from "./errors.ts";
 import type { Handler } from "./event-sources/lambda.ts";
 import type { ResolveFunction } from "./event-sources/start.ts";
+import { hostUntil } from "./host-until.ts";
 import { overridesFor } from "./overrides.ts";
 import type { LocalFunction } from "./template/functions.ts";
 
@@ -23,11 +24,14 @@ export function functionResolver(
   makeConsumer: MakeConsumer,
   print: (line: string) => void,
 ): ResolveFunction {
-  return (definition) => {
+  return (definition, stopping) => {
     const name = functionNameOf(definition);
     const env = { ...definition.environment };
     const consumer = (): Handler => makeConsumer({ environment: env, endpoints });
-    return handlerOf(name, env, overridesFor(name, endpoints, print), consumer);
+    const overrides = overridesFor(name, endpoints, print);
+    // The others' invocations are short.
+    const ends = name === "dispatcher" ? { ...overrides, host: hostUntil(stopping) } : overrides;
+    return handlerOf(name, env, ends, consumer);
   };
 }
 

@@ -215,6 +215,16 @@ describe("the local engine", () => {
     await firesAgain;
   });
 
+  it("ends without waiting for its dispatcher, which works for a whole minute", async () => {
+    const idle = await ownWorld();
+    let late = false;
+    void idle.line("did not end in time").then(() => {
+      late = true;
+    });
+    await idle.close();
+    expect(late).toBe(false);
+  });
+
   it("uses engines that already run", async () => {
     const theirs = here;
     const ours = await ownWorld({ use: theirs.scheduler });

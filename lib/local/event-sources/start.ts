@@ -9,8 +9,8 @@ import type { Report } from "./report.ts";
 import { tickRule } from "./rule-ticker.ts";
 import { pollStream } from "./stream-poller.ts";
 
-/** Makes a handler of one of the template's functions: what Lambda does at a cold start. */
-export type ResolveFunction = (definition: LocalFunction) => Handler | Promise<Handler>;
+/** Makes a handler of one of the template's functions: what Lambda does at a cold start. `stopping` aborts when no time is left. */
+export type ResolveFunction = (definition: LocalFunction, stopping: AbortSignal) => Handler | Promise<Handler>;
 
 /** What the event sources of a stack work with. */
 export interface EventSourceOptions {
@@ -33,7 +33,10 @@ export function startEventSources(stack: LocalStack, options: EventSourceOptions
   const stopping = new AbortController();
   const signal = AbortSignal.any([options.signal, stopping.signal]);
   const invocables = new Map(
-    stack.functions.map((each) => [each.logicalId, createInvocable(each, () => options.resolveFunction(each), signal)]),
+    stack.functions.map((each) => [
+      each.logicalId,
+      createInvocable(each, () => options.resolveFunction(each, signal), signal),
+    ]),
   );
   const targetOf = (functionId: string): Invocable => {
     const target = invocables.get(functionId);

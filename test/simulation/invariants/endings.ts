@@ -3,8 +3,8 @@ import { isTerminal } from "../../../lib/core/occurrence.ts";
 import { type Finding, finding, type InvariantOf, isDeath, isHeadRow, mayWaitForEver, moved } from "./invariant.ts";
 import { mayHaveLostItsLease } from "./leases.ts";
 
-/** How long after the last fault a row may still be under way: the queue's lease is the longest of all waits. */
-export const HEALED_WITHIN_MS = 90 * 60_000;
+/** How long after the last fault a row may still be under way: the queue's lease is the longest of all waits, for each attempt left. */
+export const HEALED_WITHIN_MS = 4 * 60 * 60_000;
 
 /** Once the faults are over every run that is due comes to its end: none is lost. */
 export const everyRunEnds: InvariantOf = () => ({
