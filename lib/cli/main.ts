@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { CommanderError } from "commander";
 import { type Connection, type ConnectOptions, connect, UnnamedTargetError } from "../client/index.ts";
-import { InvalidScheduleError, PunctualError } from "../core/errors.ts";
+import { formatProblem, InvalidScheduleError, PunctualError } from "../core/errors.ts";
 import { type Instant, instant } from "../core/instant.ts";
 import { type Cli, createCli, type Io, type Output, ReportedError, UsageError } from "./cli.ts";
 import { createProgram } from "./program.ts";
@@ -57,8 +57,7 @@ function exitCodeOf(thrown: unknown, cli: Cli): number {
   if (thrown instanceof CommanderError) return HELP_CODES.has(thrown.code) ? EXIT_OK : EXIT_USAGE;
   if (thrown instanceof ReportedError) return EXIT_FAILED;
   if (thrown instanceof InvalidScheduleError)
-    for (const { path, message } of thrown.problems)
-      cli.note(`punctual: ${path === "" ? message : `${path}: ${message}`}`);
+    for (const problem of thrown.problems) cli.note(`punctual: ${formatProblem(problem)}`);
   else if (thrown instanceof PunctualError) cli.note(`punctual: ${thrown.message}`);
   // A bug, or an answer nobody foresaw: where it happened is what helps.
   else cli.note(`punctual: ${thrown instanceof Error ? thrown.stack : String(thrown)}`);

@@ -25,9 +25,11 @@ export class InvalidScheduleError extends PunctualError {
   }
 }
 
+/** `cron: must …`: one problem; without a path where it is the whole's. */
+export const formatProblem = ({ path, message }: Problem): string => (path === "" ? message : `${path}: ${message}`);
+
 /** `cron: must …; timezone: must …`: the problems in one line. */
-export const formatProblems = (problems: readonly Problem[]): string =>
-  problems.map(({ path, message }) => (path ? `${path}: ${message}` : message)).join("; ");
+export const formatProblems = (problems: readonly Problem[]): string => problems.map(formatProblem).join("; ");
 
 /** The text of anything thrown, also of what is not an `Error`. */
 export const errorMessage = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Problem } from "./errors.ts";
+import { formatProblem, type Problem } from "./errors.ts";
 
 const json = z.json();
 
@@ -20,7 +20,7 @@ export function shown(value: unknown): string {
 
 /** The problems in `error`, each ending with what was got. The schema's own messages say what must be. */
 export function problemsOf(error: z.ZodError, input: unknown): Problem[] {
-  return error.issues.flatMap((issue): Problem[] => {
+  const problems = error.issues.flatMap((issue): Problem[] => {
     const path = issue.path.map(String);
     const unknownKeys = issue.code === "unrecognized_keys" ? issue.keys : [];
     if (unknownKeys.length > 0)
@@ -31,7 +31,10 @@ export function problemsOf(error: z.ZodError, input: unknown): Problem[] {
     const got = path.reduce<unknown>((value, key) => member(value, key), input);
     return [{ path: path.join("."), message: `${issue.message}, got ${got === undefined ? "nothing" : shown(got)}` }];
   });
+  // Both sides of an intersection may say the same.
+  return [...new Map(problems.map((problem) => [formatProblem(problem), problem])).values()];
 }
 
+/** A text that was taken apart before it was checked is quoted whole. */
 const member = (value: unknown, key: string): unknown =>
-  typeof value === "object" && value !== null ? Reflect.get(value, key) : undefined;
+  typeof value === "object" && value !== null ? Reflect.get(value, key) : typeof value === "string" ? value : undefined;

@@ -255,6 +255,8 @@ describe("schedule list and show", () => {
     const { run, world } = createCommandLine();
     world.store.putItem({ scheduleId: "c", cron: "61 * * * *" });
     expect((await run("schedule show c")).stdout).toContain("    cron: minute must be 0-59");
+    world.store.putItem({ scheduleId: "both", cron: "0 * * * *", rate: "1 hour" });
+    expect((await run("schedule show both")).stdout).toContain("\n    exactly one of cron, rate and at must be given");
     expect((await run("schedule show absent")).code).toBe(1);
   });
 });

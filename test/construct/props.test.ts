@@ -170,7 +170,7 @@ test("everything that cannot be used is named in one error", () => {
   for (const message of [
     'shards: must be a positive whole number, got "many"',
     'data: must be keep or destroy, got "burn"',
-    "announce.0: must be a list of started, succeeded, retrying",
+    'announce.0: must be a list of started, succeeded, retrying, got "ended"',
     'metricsBySchedule: must be true or false, got "yes"',
     'jobs: must not be empty, got ""',
   ])

@@ -91,7 +91,9 @@ test.each([
     "PUNCTUAL_QUEUES.default.completion: must be 'enqueued' where it is given, got \"sent\"",
   ],
 ])("refuses queues that are %s", (_, queues, expected) => {
-  expect(messageOf({ ...environmentOf(SETTINGS), PUNCTUAL_QUEUES: queues })).toContain(expected);
+  const message = messageOf({ ...environmentOf(SETTINGS), PUNCTUAL_QUEUES: queues });
+  expect(message.split("PUNCTUAL_QUEUES")).toHaveLength(2);
+  expect(message).toContain(expected);
 });
 
 test("a number that is not written in plain decimal is refused", () => {

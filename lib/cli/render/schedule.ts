@@ -1,4 +1,5 @@
 import type { StandingSchedule } from "../../client/index.ts";
+import { formatProblem } from "../../core/errors.ts";
 import { describeTiming, nextFiring } from "../../core/firing/index.ts";
 import type { Instant } from "../../core/instant.ts";
 import { DEFINITION_ATTRIBUTES, isPaused, pauseNote, type ScheduleState } from "../../core/schedule.ts";
@@ -52,9 +53,7 @@ export function scheduleDetails(standing: StandingSchedule, now: Instant): strin
     }).map((line) => `  ${line}`),
   ];
   if (parsed.kind === "invalid")
-    return [...lines, "  problems:", ...parsed.problems.map(({ path, message }) => `    ${path}: ${message}`)].join(
-      "\n",
-    );
+    return [...lines, "  problems:", ...parsed.problems.map((problem) => `    ${formatProblem(problem)}`)].join("\n");
   const { timing, warnings, definition } = parsed.schedule;
   const firings = state === "ACTIVE" ? upcoming(timing, now, FIRINGS_SHOWN) : [];
   return [
