@@ -173,7 +173,9 @@ async function planOneShot(engine: Engine, schedule: Schedule, now: Instant): Pr
   // At most two: a local time that occurs twice.
   while (firing !== undefined) {
     const [standing] = await engine.occurrences.read([keyAt(schedule.scheduleId, firing.scheduledFor)]);
-    if (standing?.kind !== "found") return { state: "ACTIVE", wanted: { schedule, firing, mayExist: true } };
+    if (standing === undefined || standing.kind === "failed")
+      throw standing?.error ?? new Error(`the firing of schedule ${schedule.scheduleId} could not be read`);
+    if (standing.kind === "missing") return { state: "ACTIVE", wanted: { schedule, firing, mayExist: true } };
     if (isHead(standing.row)) return { state: "ACTIVE" };
     firing = nextFiring(schedule.timing, firing.scheduledFor);
   }

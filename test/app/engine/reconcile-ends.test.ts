@@ -258,6 +258,25 @@ describe("a reconcile in trouble", () => {
     await expect(reconciled(world)).rejects.toThrow("schedule a could not be read");
   });
 
+  it("fails where a one-shot's firing cannot be read: it may be over", async () => {
+    let readable = true;
+    const world = newWorld({
+      occurrences: (real) => ({
+        read: async (keys) =>
+          readable ? real.read(keys) : keys.map(() => ({ kind: "failed", error: new Error("throttled") })),
+      }),
+    });
+    world.put({ scheduleId: "a", at: toIso(ONE) });
+    await reconciled(world, 0);
+    world.time.leap(ONE - NOON);
+    await visitDue(world);
+    await reconciled(world);
+    expect(statusOf(world)).toMatchObject({ state: "ENDED" });
+    readable = false;
+    await expect(reconciled(world)).rejects.toThrow("throttled");
+    expect(statusOf(world)).toMatchObject({ state: "ENDED" });
+  });
+
   it("fails where the head could not be inserted", async () => {
     const world = newWorld({
       occurrences: () => ({
