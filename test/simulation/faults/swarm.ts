@@ -51,13 +51,13 @@ export function swarm(prng: Prng, until: number): FaultPlan {
 /** From one exchange in 400 to one in four. */
 const rate = (prng: Prng): number => 10 ** -(0.6 + prng.next() * 2);
 
-/** How far off the hosts of some worlds are, one way or the other. */
-const HOSTS_OFF_MS = [20_000, 40_000] as const;
+/** How far off the hosts of some worlds are, one way or the other, and by how much some are set: twice as far off at most. */
+export const HOST_OFF_MS = 20_000;
 
 /** By how much a `Date` header is wrong. One that is so by as much as its host would be believed: two witnesses agree, and nobody could tell. */
 function wrongByMs(prng: Prng): number {
   const drawn = prng.whole(-7_200_000, 7_200_000);
-  return HOSTS_OFF_MS.some((offMs) => Math.abs(Math.abs(drawn) - offMs) < 3_000) ? 0 : drawn;
+  return [HOST_OFF_MS, 2 * HOST_OFF_MS].some((offMs) => Math.abs(Math.abs(drawn) - offMs) < 3_000) ? 0 : drawn;
 }
 
 function faultOf(kind: (typeof KINDS)[number], prng: Prng): Fault {

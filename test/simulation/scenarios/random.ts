@@ -1,6 +1,6 @@
 import { strike } from "../faults/accidents.ts";
 import { NO_FAULTS } from "../faults/plan.ts";
-import { swarm } from "../faults/swarm.ts";
+import { HOST_OFF_MS, swarm } from "../faults/swarm.ts";
 import { HEALED_WITHIN_MS } from "../invariants/endings.ts";
 import { INVARIANTS } from "../invariants/index.ts";
 import type { Violation } from "../invariants/invariant.ts";
@@ -239,10 +239,10 @@ function clocksOf(prng: Prng, wrong: boolean): readonly HostClocks[] {
   const steps = prng.chance(0.3);
   const drifts = prng.chance(0.3);
   const stops = prng.chance(0.3);
-  return [0, 20_000, -20_000].map((skewMs) => ({
+  return [0, HOST_OFF_MS, -HOST_OFF_MS].map((skewMs) => ({
     skewMs,
     rate: drifts ? 1 + (prng.next() - 0.5) * 6e-4 : 1,
     countsFrozen: !stops,
-    ...(steps && { step: { afterMs: prng.whole(1, 60_000), byMs: prng.pick([-20_000, 20_000]) } }),
+    ...(steps && { step: { afterMs: prng.whole(1, 60_000), byMs: prng.pick([-HOST_OFF_MS, HOST_OFF_MS]) } }),
   }));
 }
