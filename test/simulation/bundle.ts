@@ -27,6 +27,14 @@ const REMEMBERED: readonly Patch[] = [
   },
   {
     file: "lib/runtime/env.ts",
+    find: "export function environmentOf(settings: Settings): Record<string, string> {",
+    replace:
+      "const envOfSettings = new WeakMap();\nexport function environmentOf(settings) {\n" +
+      "  if (!envOfSettings.has(settings)) envOfSettings.set(settings, writeAnew(settings));\n  return envOfSettings.get(settings);\n}\n" +
+      "function writeAnew(settings: Settings): Record<string, string> {",
+  },
+  {
+    file: "lib/runtime/env.ts",
     find: "export function readEnvironment(env",
     replace:
       "const settingsOfEnv = new WeakMap();\nexport function readEnvironment(env) {\n" +

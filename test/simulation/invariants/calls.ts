@@ -1,4 +1,5 @@
 import { POLL_MS } from "../../../lib/app/engine/dispatch.ts";
+import { WRITE_TRIES } from "../../../lib/app/engine/settle.ts";
 import { type DueRow, isHandedOver, isTerminal } from "../../../lib/core/occurrence.ts";
 import type { Seen } from "../world/facts.ts";
 import type { Process, Role } from "../world/process.ts";
@@ -67,7 +68,8 @@ const BUDGETS: Readonly<Record<Exclude<Role, "operator">, Budgets>> = {
   consumer: {
     probe: probes,
     write: () => Number.POSITIVE_INFINITY,
-    read: ({ messages }) => messages,
+    // What tells a cold start the store's time: a second one where the first answer and the host disagree, more where they tell none.
+    read: ({ messages }) => WRITE_TRIES * messages,
     history: ({ turns }) => SEARCHES * turns,
     send: (_, { poison }) => poison,
   },
