@@ -47,20 +47,25 @@ export function mayHaveLostItsLease(runner: Process, at: number): boolean {
 
 /** A runner to which nothing happened that may cost it a lease keeps it, however long its job works. */
 export const leasesAreLostForACause: InvariantOf = (world) => {
-  const holders = new Map<string, { readonly process: Process; readonly since: number }>();
+  const holders = new Map<string, { readonly process: Process; readonly since: number; begun: boolean }>();
   return {
     name: "leases are lost for a cause",
     on: (fact) => {
+      const begins = fact.type === "job-started" ? holders.get(fact.attempt.key) : undefined;
+      if (begins && begins.process === fact.by) begins.begun = true;
       const change = moved(fact);
       if (change === undefined) return undefined;
       const { key, old, new: row, by, at } = change;
-      if (old.status === "DISPATCHED" && row.status === "RUNNING" && by) holders.set(key, { process: by, since: at });
+      if (old.status === "DISPATCHED" && row.status === "RUNNING" && by)
+        holders.set(key, { process: by, since: at, begun: false });
       const lost = old.status === "RUNNING" && (isClaim(change) || row.deadLetterReason === "worker-lost");
       if (!lost || by?.role === "consumer") return undefined;
       const holder = holders.get(key);
       if (holder === undefined) return finding(key, "a lease was lost that nobody had");
-      const { process, since } = holder;
-      return world.clocksAreWrong || mayHaveLostItsLease(process, since)
+      const { process, since, begun } = holder;
+      // A start whose answer was lost and that could not be settled is handed back: its lease ends unused.
+      const wasInDoubt = !begun && process.struckSince(since, ["write"]).length > 0;
+      return world.clocksAreWrong || wasInDoubt || mayHaveLostItsLease(process, since)
         ? undefined
         : finding(key, `${process.name} lost its lease though nothing happened to it`);
     },
