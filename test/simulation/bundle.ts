@@ -25,30 +25,22 @@ const REMEMBERED: readonly Patch[] = [
       "  if (known?.limits === limits) return known.parsed;\n  const parsed = parseAnew(item, limits);\n" +
       "  parsedOf.set(item, { limits, parsed });\n  return parsed;\n}\nfunction parseAnew(item",
   },
-  {
-    file: "lib/runtime/env.ts",
-    find: "export function environmentOf(settings: Settings): Record<string, string> {",
-    replace:
-      "const envOfSettings = new WeakMap();\nexport function environmentOf(settings) {\n" +
-      "  if (!envOfSettings.has(settings)) envOfSettings.set(settings, writeAnew(settings));\n  return envOfSettings.get(settings);\n}\n" +
-      "function writeAnew(settings: Settings): Record<string, string> {",
-  },
-  {
-    file: "lib/runtime/env.ts",
-    find: "export function readEnvironment(env",
-    replace:
-      "const settingsOfEnv = new WeakMap();\nexport function readEnvironment(env) {\n" +
-      "  if (!settingsOfEnv.has(env)) settingsOfEnv.set(env, readAnew(env));\n  return settingsOfEnv.get(env);\n}\nfunction readAnew(env",
-  },
-  {
-    file: "lib/runtime/create-engine.ts",
-    find: "export function engineSettings(deployed",
-    replace:
-      "const settingsOfDeployed = new WeakMap();\nexport function engineSettings(deployed) {\n" +
-      "  if (!settingsOfDeployed.has(deployed)) settingsOfDeployed.set(deployed, settingsAnew(deployed));\n" +
-      "  return settingsOfDeployed.get(deployed);\n}\nfunction settingsAnew(deployed",
-  },
+  remembered("lib/runtime/env.ts", "environmentOf", "settings"),
+  remembered("lib/runtime/env.ts", "readEnvironment", "env"),
+  remembered("lib/runtime/create-engine.ts", "engineSettings", "deployed"),
 ];
+
+/** Has the function `name`, whose one parameter is `of`, answer from memory what it was asked before. */
+function remembered(file: string, name: string, of: string): Patch {
+  return {
+    file,
+    find: `export function ${name}(${of}`,
+    replace:
+      `const ${name}Known = new WeakMap();\nexport function ${name}(${of}) {\n` +
+      `  if (!${name}Known.has(${of})) ${name}Known.set(${of}, ${name}Anew(${of}));\n  return ${name}Known.get(${of});\n}\n` +
+      `function ${name}Anew(${of}`,
+  };
+}
 
 /**
  * A deployment checks the *default* catch-up window against its history. Simulated histories are shorter, so that something

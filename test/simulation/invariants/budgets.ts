@@ -1,9 +1,9 @@
 import { LEASES } from "../../../lib/core/lease.ts";
-import { formatKey, isHandedOver, isTerminal } from "../../../lib/core/occurrence.ts";
+import { formatKey, isTerminal } from "../../../lib/core/occurrence.ts";
 import type { Seen } from "../world/facts.ts";
 import type { Process } from "../world/process.ts";
 import type { World } from "../world/world.ts";
-import { type Finding, finding, type InvariantOf, isClaim, isClaimAgain, isDeath, moved } from "./invariant.ts";
+import { type Finding, finding, type InvariantOf, isDeath, isFollowedUp, isStart, moved } from "./invariant.ts";
 
 /** Hosts' clocks run a little faster than the store's, and a renewal is under way for a moment. */
 const RENEWAL_SLACK_MS = 100;
@@ -62,9 +62,7 @@ export const writesStayWithinBudget: InvariantOf = (world) => {
     if (by === undefined) return;
     if (change !== undefined) {
       const { key, old, new: row } = change;
-      const followed = isClaimAgain(change) || (isClaim(change) && (isHandedOver(row) || !world.hasQueue(row.queue)));
-      const begun = old.status === "DISPATCHED" && row.status === "RUNNING";
-      if (followed || begun) account(by, key).causes += 1;
+      if (isFollowedUp(change, world) || isStart(change)) account(by, key).causes += 1;
       if (isTerminal(row.status) && !isTerminal(old.status) && row.overlap !== "allow") turn(by, key);
       // The end of an attempt whose run was cancelled: it is noted, where its report would have been refused.
       if (by.role === "consumer" && old.status === "CANCELLED") {

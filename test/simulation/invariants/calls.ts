@@ -1,9 +1,10 @@
 import { POLL_MS } from "../../../lib/app/engine/dispatch.ts";
 import { WRITE_TRIES } from "../../../lib/app/engine/settle.ts";
-import { type DueRow, isHandedOver, isTerminal } from "../../../lib/core/occurrence.ts";
+import { type DueRow, isTerminal } from "../../../lib/core/occurrence.ts";
 import type { Seen } from "../world/facts.ts";
 import type { Process, Role } from "../world/process.ts";
-import { CLOCK_BEHIND_MS, finding, type InvariantOf, isClaim, isClaimAgain, moved } from "./invariant.ts";
+import type { World } from "../world/world.ts";
+import { CLOCK_BEHIND_MS, finding, type InvariantOf, isFollowedUp, moved } from "./invariant.ts";
 
 /** What one invocation had to deal with. */
 interface Load {
@@ -122,7 +123,7 @@ export const callsStayWithinBudget: InvariantOf = (world) => {
       if (fact.type === "row" || fact.type === "schedule") changes += 1;
       if (by === undefined || by.role === "operator" || isForAll(by)) return undefined;
       const load = loadOf(by);
-      note(load, fact, world.hasQueue.bind(world));
+      note(load, fact, world);
       if (fact.type !== "process" || fact.what !== "ended" || by.faults > 0) return undefined;
       if (world.clocksAreWrong || world.hadAnotherRelease) return undefined;
       const more: More = {
@@ -157,7 +158,7 @@ const newLoad = (changesBefore: number): Load => ({
   changesBefore,
 });
 
-function note(load: Load, fact: Seen, hasQueue: (name: string) => boolean): void {
+function note(load: Load, fact: Seen, world: Pick<World, "hasQueue">): void {
   if (fact.type === "delivered") load.messages += 1;
   if (fact.type === "row") load.moves += 1;
   if (fact.type === "looked") noteLook(load, fact.askedAt, [...fact.rows, ...fact.ahead]);
@@ -166,7 +167,7 @@ function note(load: Load, fact: Seen, hasQueue: (name: string) => boolean): void
   const { old, new: row } = change;
   const ends = isTerminal(row.status) && (!isTerminal(old.status) || old.status === "CANCELLED");
   if (ends && row.overlap !== "allow") load.turns += 1;
-  if (isClaimAgain(change) || (isClaim(change) && (isHandedOver(row) || !hasQueue(row.queue)))) load.followUps += 1;
+  if (isFollowedUp(change, world)) load.followUps += 1;
 }
 
 function noteLook(load: Load, askedAt: number, rows: readonly DueRow[]): void {

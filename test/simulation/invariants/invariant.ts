@@ -1,4 +1,4 @@
-import { isTerminal, type Occurrence } from "../../../lib/core/occurrence.ts";
+import { isHandedOver, isTerminal, type Occurrence } from "../../../lib/core/occurrence.ts";
 import type { Seen } from "../world/facts.ts";
 import type { World } from "../world/world.ts";
 
@@ -55,6 +55,13 @@ export const isClaimAgain = ({ old, new: row }: Moved): boolean =>
   row.status === "DISPATCHED" &&
   row.fencingToken === old.fencingToken &&
   row.owner !== old.owner;
+
+/** An attempt was started. */
+export const isStart = ({ old, new: row }: Moved): boolean => old.status === "DISPATCHED" && row.status === "RUNNING";
+
+/** An attempt was taken whose send is followed by another write: taken up again, done once SQS has it, or never to be had by SQS. */
+export const isFollowedUp = (change: Moved, world: Pick<World, "hasQueue">): boolean =>
+  isClaimAgain(change) || (isClaim(change) && (isHandedOver(change.new) || !world.hasQueue(change.new.queue)));
 
 /** A finished run was wanted again. */
 export const isRevival = ({ old, new: row }: Moved): boolean => isTerminal(old.status) && row.status === "PENDING";

@@ -1,6 +1,6 @@
 import { LEASES } from "../../../lib/core/lease.ts";
 import type { Process } from "../world/process.ts";
-import { finding, type InvariantOf, isClaim, isClaimAgain, moved } from "./invariant.ts";
+import { finding, type InvariantOf, isClaim, isClaimAgain, isStart, moved } from "./invariant.ts";
 
 /** Nobody takes a row whose lease, by the store's clock, still runs. */
 export const liveLeasesAreRespected: InvariantOf = () => ({
@@ -56,8 +56,7 @@ export const leasesAreLostForACause: InvariantOf = (world) => {
       const change = moved(fact);
       if (change === undefined) return undefined;
       const { key, old, new: row, by, at } = change;
-      if (old.status === "DISPATCHED" && row.status === "RUNNING" && by)
-        holders.set(key, { process: by, since: at, begun: false });
+      if (isStart(change) && by) holders.set(key, { process: by, since: at, begun: false });
       const lost = old.status === "RUNNING" && (isClaim(change) || row.deadLetterReason === "worker-lost");
       if (!lost || by?.role === "consumer") return undefined;
       const holder = holders.get(key);

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Occurrence } from "../../../lib/core/occurrence.ts";
 import type { Process } from "../world/process.ts";
-import { finding, type InvariantOf, isClaim, isRevival, type Moved, moved } from "./invariant.ts";
+import { finding, type InvariantOf, isClaim, isRevival, isStart, type Moved, moved } from "./invariant.ts";
 
 /** What led to a run's starts. */
 interface Causes {
@@ -36,7 +36,7 @@ export const startsHaveCauses: InvariantOf = (world) => {
         const causes = causesOf(change.key);
         if (change.by) causes.touchedBy.add(change.by);
         if (isClaim(change)) causes.claims += 1;
-        if (change.old.status === "DISPATCHED" && change.new.status === "RUNNING") causes.begun += 1;
+        if (isStart(change)) causes.begun += 1;
         const retried = change.old.status === "RUNNING" && change.new.status === "RETRYING";
         const lost = change.old.status === "RUNNING" && isClaim(change);
         if (retried || lost || isRevival(change)) causes.asked += 1;
@@ -110,7 +110,7 @@ export const staleReportsChangeNothing: InvariantOf = () => {
       if (isRevival(change) || broughtForward) return undefined;
       const own = holds.get(by) ?? new Map<string, { token: number; owner: string }>();
       holds.set(by, own);
-      if (old.status === "DISPATCHED" && row.status === "RUNNING") {
+      if (isStart(change)) {
         own.set(key, { token: row.fencingToken, owner: row.owner ?? "" });
         return undefined;
       }

@@ -1,4 +1,4 @@
-import { finding, type InvariantOf, isClaim, isRevival, moved } from "./invariant.ts";
+import { finding, type InvariantOf, isClaim, isRevival, isStart, moved } from "./invariant.ts";
 
 /** Tokens only grow, by one for each attempt taken, each cancel and each death before a start; one claim has each (occurrence, token). */
 export const tokensGrowByOne: InvariantOf = () => ({
@@ -29,7 +29,7 @@ export const attemptsAreCounted: InvariantOf = () => {
       if (change === undefined) return undefined;
       const { key, old, new: row } = change;
       if (isRevival(change)) started.set(key, 0);
-      if (old.status === "DISPATCHED" && row.status === "RUNNING") started.set(key, (started.get(key) ?? 0) + 1);
+      if (isStart(change)) started.set(key, (started.get(key) ?? 0) + 1);
       if (row.attempts > row.maxAttempts) return finding(key, `it took ${row.attempts} of ${row.maxAttempts} attempts`);
       if (row.attempts < 0) return finding(key, `its attempts went down to ${row.attempts}`);
       if (!isClaim(change)) return undefined;

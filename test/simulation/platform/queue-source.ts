@@ -1,4 +1,5 @@
 import type { ReceivedMessage } from "../../../lib/adapters/memory/fifo-queue.ts";
+import { someWait } from "../ports/arrivals.ts";
 import { attemptOf } from "../ports/messaging.ts";
 import type { HostClocks } from "../world/host.ts";
 import type { World } from "../world/world.ts";
@@ -66,8 +67,7 @@ export class QueueSource {
       const messages = this.#world.queue.receive({ queue, max: batchSize, visibilityMs });
       if (messages.length === 0) {
         // With as many in flight as there can be, receives bring nothing though messages wait: pollers ask again and again.
-        const waiting = this.#world.queue.peek(queue).some(({ invisibleUntil }) => invisibleUntil === undefined);
-        if (waiting && !this.#asksAgain) this.#askAgain();
+        if (someWait(this.#world, queue) && !this.#asksAgain) this.#askAgain();
         return;
       }
       this.#pollSoon(visibilityMs + 1);

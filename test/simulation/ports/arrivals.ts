@@ -1,5 +1,9 @@
 import type { World } from "../world/world.ts";
 
+/** Whether a message lies in `queue` that nobody has in hand. */
+export const someWait = ({ queue: queues }: Pick<World, "queue">, queue: string): boolean =>
+  queues.peek(queue).some(({ invisibleUntil }) => invisibleUntil === undefined);
+
 /** What may be received from a queue, for receivers that wait for it: they are woken by what happens, and not by the second. */
 export class Arrivals {
   readonly #world: World;
@@ -18,7 +22,7 @@ export class Arrivals {
 
   /** Whether a message lies there that nobody has in hand. */
   get some(): boolean {
-    return this.#world.queue.peek(this.#queue).some(({ invisibleUntil }) => invisibleUntil === undefined);
+    return someWait(this.#world, this.#queue);
   }
 
   /** Calls `action` once, when a message is sent or given back or its visibility ends. The answer calls that off. */

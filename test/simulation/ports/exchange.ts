@@ -164,3 +164,10 @@ interface SingleExchange<Answer> {
   readonly effect: (process: Process) => Promise<Answer>;
   readonly errors: (message: string) => Error;
 }
+
+/** The answer to the one item that was sent. Throws `RangeError` where there is none. */
+export function only<T>(answers: readonly T[]): T {
+  const [answer] = answers;
+  if (answer === undefined) throw new RangeError("answers must be as many as the items, got none");
+  return answer;
+}

@@ -3,11 +3,8 @@ import type { Host, Inbox, ReceiptVerdict } from "../../../lib/app/ports.ts";
 import type { Environment } from "../world/environment.ts";
 import type { Process } from "../world/process.ts";
 import type { Arrivals } from "./arrivals.ts";
-import { exchange } from "./exchange.ts";
-import { attemptOf } from "./messaging.ts";
-
-const NO_ANSWER = new Error("SQS must answer within its time, got no answer");
-const REFUSED = new Error("SQS must have capacity left, got a throttled request");
+import { exchange, only } from "./exchange.ts";
+import { attemptOf, NO_ANSWER, REFUSED } from "./messaging.ts";
 
 type Received = Awaited<ReturnType<Inbox["receive"]>>;
 const NOTHING: Received = { kind: "received", messages: [] };
@@ -115,10 +112,4 @@ function waiting(process: Process, arrivals: Arrivals): (signal: AbortSignal, un
       };
       signal.addEventListener("abort", done, { once: true });
     });
-}
-
-function only(verdicts: readonly ReceiptVerdict[]): ReceiptVerdict {
-  const [verdict] = verdicts;
-  if (verdict === undefined) throw new RangeError("verdicts must be as many as the receipts, got none");
-  return verdict;
 }

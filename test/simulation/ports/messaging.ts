@@ -5,8 +5,9 @@ import type { Environment } from "../world/environment.ts";
 import type { Process } from "../world/process.ts";
 import { exchange } from "./exchange.ts";
 
-const NO_ANSWER = new Error("SQS must answer within its time, got no answer");
-const REFUSED = new Error("SQS must have capacity left, got a throttled request");
+/** What a request comes to that SQS did not answer, or throttled. */
+export const NO_ANSWER = new Error("SQS must answer within its time, got no answer");
+export const REFUSED = new Error("SQS must have capacity left, got a throttled request");
 const BUS_FAILED = new Error("the bus must take the event, got an internal failure");
 
 const body = z.object({ scheduleId: z.string(), firing: z.string(), fencingToken: z.number() });

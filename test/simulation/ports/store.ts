@@ -16,7 +16,7 @@ import type {
 import { type DueRow, formatKey, type Occurrence, type OccurrenceKey } from "../../../lib/core/occurrence.ts";
 import type { Environment } from "../world/environment.ts";
 import type { Process } from "../world/process.ts";
-import { exchange, single, type Track } from "./exchange.ts";
+import { exchange, only, single, type Track } from "./exchange.ts";
 
 const NO_ANSWER = new StoreError("the store must answer within its time, got no answer");
 const THROTTLED = new StoreError("the store must have capacity left, got a throttled request");
@@ -179,10 +179,4 @@ async function writeOne(write: OccurrenceWrite, process: Process): Promise<Write
   const status = set.status ?? Object.keys(set).join("+");
   world.tell({ type: "write", key: formatKey(write.key), status, applied: verdict.kind === "applied" }, process);
   return verdict;
-}
-
-function only<T>(answers: readonly T[]): T {
-  const [answer] = answers;
-  if (answer === undefined) throw new RangeError("answers must be as many as the items, got none");
-  return answer;
 }

@@ -23,7 +23,6 @@ export class Process {
   readonly calls = new Map<string, number>();
   /** The services that it cannot reach at present. */
   readonly cutOff = new Set<Service>();
-  #sufferedAt = Number.NEGATIVE_INFINITY;
   #thawedAt = Number.NEGATIVE_INFINITY;
   #alive = true;
   #killed = false;
@@ -60,7 +59,7 @@ export class Process {
 
   /** Whether a fault has struck it since `at`, or lately enough before to tell still: what a lost lease may be put down to. */
   harmedSince(at: number): boolean {
-    return this.#sufferedAt >= at - HARM_TELLS_MS;
+    return (this.harms.at(-1)?.at ?? Number.NEGATIVE_INFINITY) >= at - HARM_TELLS_MS;
   }
 
   /** The kinds of fault that struck exchanges of these names since `at`, or lately enough before to tell still. */
@@ -100,7 +99,6 @@ export class Process {
 
   /** Notes that a fault struck it. */
   suffer(kind: string, where: string): void {
-    this.#sufferedAt = this.world.kernel.now;
     this.harms.push({ at: this.world.kernel.now, kind, where });
     this.world.tell({ type: "fault", kind, where }, this);
   }
