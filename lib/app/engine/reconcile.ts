@@ -94,9 +94,12 @@ function isOutdated({ at, version }: Written, parsed: ScheduleResult): boolean {
   const standing = versionOf(parsed);
   if (version !== standing) return true;
   const status = statusOf(parsed);
-  if (status?.version === undefined || status.version === standing || !areHashedAlike(status.version, standing))
-    return false;
-  return plusMs(at, RECORD_MARGIN_MS) < status.since;
+  return (
+    status?.version !== undefined &&
+    status.version !== standing &&
+    areHashedAlike(status.version, standing) &&
+    plusMs(at, RECORD_MARGIN_MS) < status.since
+  );
 }
 
 /** Whether the definition as read fires at a head's instant; an unusable, disabled or paused one fires nothing. */

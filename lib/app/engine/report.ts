@@ -4,7 +4,7 @@ import { type OccurrenceEvent, transition } from "../../core/transition.ts";
 import type { Engine } from "./engine.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 import type { Execution, Runner } from "./run-occurrence.ts";
-import { type Patience, settleable, timeOnceKnown, WRITE_TRIES, writeUntilDecided } from "./settle.ts";
+import { type Patience, settleable, timeOnceKnown, timeOrRead, WRITE_TRIES, writeUntilDecided } from "./settle.ts";
 import { letNextRun } from "./turns.ts";
 
 /** The most tries of one report, about ten minutes of them: a store that takes renewals for so long and this report never will not take it at all. */
@@ -44,7 +44,7 @@ const ONCE: Patience = { goesOn: () => false, hurry: [] };
  * to its end now. Anything else that made the report stale refuses this, too; where it fails, the lease decides.
  */
 export async function standDown({ engine, host }: Runner, row: Occurrence, owner: string, execution: Execution) {
-  const now = await timeOnceKnown(engine, host, row, ONCE);
+  const now = await timeOrRead(engine, row);
   if (now === undefined) return;
   const event = {
     type: "stand-down",

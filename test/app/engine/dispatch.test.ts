@@ -3,6 +3,7 @@ import { type DispatchWindow, dispatch, TAKEOVER_AFTER_MS } from "../../../lib/a
 import { reconcile } from "../../../lib/app/engine/reconcile.ts";
 import { ClockUnavailableError } from "../../../lib/app/errors.ts";
 import { type Instant, plusMs } from "../../../lib/core/instant.ts";
+import { forgetfulClock } from "../../support/forgetful-clock.ts";
 import { anOccurrence, NOON } from "../../support/occurrences.ts";
 import { newWorld, type World } from "../../support/world.ts";
 
@@ -168,14 +169,14 @@ describe("a dispatch in trouble", () => {
 
   it.each(["claim", "send"] as const)("goes on where its store's time is lost with its %s", async (lostWith) => {
     const world = newWorld();
-    const { occurrences, queue, clock } = world.engine;
+    const { occurrences, queue } = world.engine;
+    const { clock, forget, learn } = forgetfulClock(world.engine.clock);
     await occurrences.insert([manual("first", NOON), manual("second", plusMs(NOON, 3 * SECOND))]);
-    let known = true;
     let lost = false;
     const losing = <Answer>(what: typeof lostWith, answer: Answer): Answer => {
       if (what === lostWith && !lost) {
         lost = true;
-        known = false;
+        forget();
       }
       return answer;
     };
@@ -188,13 +189,10 @@ describe("a dispatch in trouble", () => {
       },
       queue: { send: async (messages: Parameters<typeof queue.send>[0]) => losing("send", await queue.send(messages)) },
       clock: {
-        now: () => {
-          if (!known) throw new ClockUnavailableError("no sample");
-          return clock.now();
-        },
+        ...clock,
         // It asks for the time before it waits.
         sleepUntil: (...args: Parameters<typeof clock.sleepUntil>) => {
-          known = true;
+          learn();
           return clock.sleepUntil(...args);
         },
       },

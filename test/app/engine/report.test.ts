@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { type Attempt, type Execution, type Runner, runOccurrence } from "../../../lib/app/engine/run-occurrence.ts";
 import { ClockUnavailableError } from "../../../lib/app/errors.ts";
-import type { Clock, OccurrenceStore, OccurrenceWrite, WriteVerdict } from "../../../lib/app/ports.ts";
+import type { OccurrenceStore, OccurrenceWrite, WriteVerdict } from "../../../lib/app/ports.ts";
 import { plusMs } from "../../../lib/core/instant.ts";
 import { LEASES } from "../../../lib/core/lease.ts";
+import { forgetfulClock } from "../../support/forgetful-clock.ts";
 import { NOON } from "../../support/occurrences.ts";
 import { claimedAtNoon, nextMessage, type RunnerWorld, SUCCEEDED } from "./runner-world.ts";
 
@@ -125,22 +126,12 @@ describe("a report that was taken", () => {
 describe("a store's time that is not known for a while", () => {
   /** A clock that can be made to forget, and how it comes to know again. */
   function forgetful(world: RunnerWorld) {
-    let isKnown = true;
-    const clock: Clock = {
-      ...world.time.clock,
-      now: () => {
-        if (!isKnown) throw new ClockUnavailableError("no response has told the store's time yet");
-        return world.time.now();
-      },
-    };
+    const { clock, forget, learn } = forgetfulClock(world.time.clock);
     const read: OccurrenceStore["read"] = (keys) => {
-      isKnown = true;
+      learn();
       return world.engine.occurrences.read(keys);
     };
     const occurrences = { ...world.engine.occurrences, read };
-    const forget = () => {
-      isKnown = false;
-    };
     return { forget, engine: { ...world.engine, clock, occurrences } };
   }
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { Engine } from "../../../lib/app/engine/engine.ts";
 import { visitRows } from "../../../lib/app/engine/visit-rows.ts";
-import { ClockUnavailableError } from "../../../lib/app/errors.ts";
 import type { OccurrenceWrite, SendVerdict, WriteVerdict } from "../../../lib/app/ports.ts";
 import { plusMs } from "../../../lib/core/instant.ts";
 import { LEASES } from "../../../lib/core/lease.ts";
+import { forgetfulClock } from "../../support/forgetful-clock.ts";
 import { NOON } from "../../support/occurrences.ts";
 import { dueAtNextMinute, newWorld, visitDue, type World } from "../../support/world.ts";
 
@@ -225,6 +225,29 @@ describe("a claim that the store throttled", () => {
   });
 });
 
+/** An engine whose host stands still for `ms` with each write, and does not know the store's time then until it reads. */
+function standingStill({ engine, time }: World, ms: number): Engine {
+  const { occurrences } = engine;
+  const { clock, forget, learn } = forgetfulClock(engine.clock);
+  return {
+    ...engine,
+    clock,
+    occurrences: {
+      ...occurrences,
+      write: async (writes) => {
+        const verdicts = await occurrences.write(writes);
+        time.leap(ms);
+        forget();
+        return verdicts;
+      },
+      read: (keys) => {
+        learn();
+        return occurrences.read(keys);
+      },
+    },
+  };
+}
+
 describe("a dispatcher that paused between claim and send", () => {
   it("does not send once its claim lease is over: the row is anybody's by then", async () => {
     const world = newWorld({
@@ -246,30 +269,7 @@ describe("a dispatcher that paused between claim and send", () => {
   it("sends also where the store's time is not known any more, and asks for it before it notes what SQS answered", async () => {
     const world = await worldAtNoon(["a", "b"], (id) => (id === "b" ? refused : undefined));
     const { rows } = await world.engine.occurrences.due({ shard: 0, until: world.time.now(), limit: 10 });
-    let known = true;
-    const knowing =
-      <Args extends unknown[], Result>(method: (...args: Args) => Result, knowsAfter: boolean) =>
-      (...args: Args): Result => {
-        known = knowsAfter;
-        return method(...args);
-      };
-    const { occurrences, clock } = world.engine;
-    const engine: Engine = {
-      ...world.engine,
-      occurrences: {
-        ...occurrences,
-        // The host stands still while its claims are under way; what it reads tells the time.
-        write: knowing(occurrences.write, false),
-        read: knowing(occurrences.read, true),
-      },
-      clock: {
-        ...clock,
-        now: () => {
-          if (!known) throw new ClockUnavailableError("no response has told the store's time yet");
-          return clock.now();
-        },
-      },
-    };
+    const engine = standingStill(world, 0);
     await world.time.finish(visitRows(engine, rows));
     expect(world.messages().map(({ scheduleId }) => scheduleId)).toEqual(["a"]);
     expect(world.row("b", NOON)).toMatchObject({ status: "PENDING", attempts: 0, fencingToken: 1 });
@@ -279,31 +279,7 @@ describe("a dispatcher that paused between claim and send", () => {
     const world = newWorld({ start: START });
     await dueAtNextMinute(world, [everyMinute("a")]);
     const { rows } = await world.engine.occurrences.due({ shard: 0, until: world.time.now(), limit: 10 });
-    let known = true;
-    const { occurrences, clock } = world.engine;
-    const engine: Engine = {
-      ...world.engine,
-      occurrences: {
-        ...occurrences,
-        write: async (writes) => {
-          const verdicts = await occurrences.write(writes);
-          world.time.leap(60 * MINUTE);
-          known = false;
-          return verdicts;
-        },
-        read: (keys) => {
-          known = true;
-          return occurrences.read(keys);
-        },
-      },
-      clock: {
-        ...clock,
-        now: () => {
-          if (!known) throw new ClockUnavailableError("no response has told the store's time yet");
-          return clock.now();
-        },
-      },
-    };
+    const engine = standingStill(world, 60 * MINUTE);
     await world.time.finish(visitRows(engine, rows));
     expect(world.messages()).toEqual([]);
   });
