@@ -43,6 +43,8 @@ export interface SmallScenario {
   readonly happens?: (world: World, platform: Platform) => void;
   /** Whose exchanges a search for pairs of faults begins with, where the rest goes as in another scenario: everybody's by default. */
   readonly firstFaultsOf?: readonly Role[];
+  /** By what names both exchanges of such a pair go, where all others go as in another scenario: by any, by default. */
+  readonly pairsAt?: readonly string[];
   /** How long finished rows are kept, where the TTL is to remove them, which it does at once; and for how long the world is watched. */
   readonly historySeconds?: number;
   readonly lastsMs?: number;
@@ -56,7 +58,10 @@ export interface SmallScenario {
   readonly troubles?: () => (point: Point) => Fault | undefined;
 }
 
-/** A job that renews its lease once, one whose run becomes a dead letter, and one that plain readers of SQS get. */
+/**
+ * A job that renews its lease once, one whose run becomes a dead letter, one that plain readers of SQS get, and two that a worker
+ * has in hand, the second of which waits and is hidden anew meanwhile. What a worker writes into rows the function does, too.
+ */
 export const SMALL_SCENARIOS: readonly SmallScenario[] = [
   { name: "a run that succeeds", behaviour: { ms: 10_000 } },
   { name: "a run that is done once it is in its queue", behaviour: { ms: 500 }, queue: "plain", firstFaultsOf: [] },
@@ -64,6 +69,13 @@ export const SMALL_SCENARIOS: readonly SmallScenario[] = [
     name: "a run that fails for good",
     behaviour: { ms: 500, permanent: true },
     firstFaultsOf: ["consumer", "notifier"],
+  },
+  {
+    name: "two runs in a worker, one behind the other, and an idle worker",
+    behaviour: { ms: 4_000 },
+    neighbour: { ms: 4_000 },
+    workers: { count: 2, concurrency: 1, prefetch: 1, visibilityTimeoutSeconds: 12 },
+    pairsAt: ["receive", "hide", "acknowledge"],
   },
 ];
 
@@ -77,6 +89,8 @@ export interface Planned {
 export interface SmallPoint extends Point {
   /** Whether nothing was under way any more: the run has ended, and every record of it was read. */
   readonly quiet: boolean;
+  /** Whether it was a receive that brought nothing. */
+  readonly idle: boolean;
 }
 
 /** What a small world came to. */
@@ -93,7 +107,9 @@ export async function playSmall(
   planned: readonly Planned[],
   other?: Release,
 ): Promise<SmallOutcome> {
-  const points: SmallPoint[] = [];
+  const points: Omit<SmallPoint, "idle">[] = [];
+  const brought = new Set<number>();
+  const receives = new Map<string, number>();
   const faults = new Map(planned.map(({ index, fault }) => [index, fault]));
   const troubles = scenario.troubles?.();
   const plan: FaultPlan = {
@@ -101,8 +117,9 @@ export async function playSmall(
     ...(scenario.dates && { date: scenario.dates }),
     indexLagMs: () => scenario.indexLagMs ?? 0,
     exchange: (point) => {
-      const quiet = point.at > START + DUE_AFTER_MS && world.isQuiet(platform);
+      const quiet = point.at > START + DUE_AFTER_MS && isQuiet();
       points.push({ ...point, quiet });
+      if (point.name === "receive") receives.set(point.process, point.index);
       return faults.get(point.index) ?? troubles?.(point);
     },
   };
@@ -120,6 +137,9 @@ export async function playSmall(
     latencyMs: () => 5,
   });
   for (const invariant of INVARIANTS) world.watch(invariant(world));
+  world.listen((fact) => {
+    if (fact.type === "delivered") brought.add(receives.get(fact.by?.name ?? "") ?? -1);
+  });
   const platform = new Platform(world, {
     dispatchers: scenario.dispatchers ?? 1,
     ticks: () => (world.kernel.now < START + (scenario.silentMs ?? 0) ? [] : [0]),
@@ -133,15 +153,18 @@ export async function playSmall(
   if (scenario.neighbour) world.store.putItem(definitionOf("neighbour", scenario.neighbour));
   scenario.happens?.(world, platform);
   platform.start();
+  // A message that workers have not given away is in somebody's hands, or comes again.
+  const isQuiet = () => world.isQuiet(platform) && (!scenario.workers || world.queue.peek("default").length === 0);
   const { lastsMs = 3 * DUE_AFTER_MS } = scenario;
   world.dueBefore = instant(START + Math.max(lastsMs, DUE_AFTER_MS + SETTLED_MS + STEP_MS));
   const broken = () => world.violation !== undefined;
   await world.kernel.run(START + lastsMs, broken);
-  while (!broken() && !world.isQuiet(platform) && world.kernel.now < START + lastsMs + HEALED_WITHIN_MS)
+  while (!broken() && !isQuiet() && world.kernel.now < START + lastsMs + HEALED_WITHIN_MS)
     await world.kernel.run(world.kernel.now + STEP_MS, broken);
   if (!broken()) world.judge("afterHealing");
   if (!broken()) world.judge("atEnd");
-  return { points, violation: world.violation, report: world.violation && report(world, 1, world.violation) };
+  const known = points.map((point) => ({ ...point, idle: point.name === "receive" && !brought.has(point.index) }));
+  return { points: known, violation: world.violation, report: world.violation && report(world, 1, world.violation) };
 }
 
 /** The consumer function's event source, or the workers in its place. */
