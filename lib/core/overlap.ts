@@ -1,12 +1,13 @@
-import { type Instant, plusMs } from "./instant.ts";
+import { nextFiring } from "./firing/index.ts";
+import { type Instant, later, plusMs } from "./instant.ts";
 import { type DueRow, isHead, isTerminal, type Occurrence } from "./occurrence.ts";
-import type { ScheduleSnapshot } from "./schedule.ts";
+import { isSameTiming, type Schedule, type ScheduleSnapshot } from "./schedule.ts";
 
 /** How long a row waits for its turn before it is looked at again; the end of the holder brings it forward. */
 export const TURN_WAIT_MS = 60_000;
 
-/** How soon a row that replaces another looks again where that one has no lease to wait for. */
-const REPLACE_WAIT_MS = 1_000;
+/** How soon a row looks again that waits for what is about to happen: a run without a lease that it replaces, an older head that is due. */
+const LOOK_AGAIN_MS = 1_000;
 
 /**
  * Which of two waiting rows of one schedule comes first: the older instant, but what is backfilled comes after live work.
@@ -18,8 +19,24 @@ export const compareTurns = (left: DueRow, right: DueRow): number =>
 const isBackfilled = (row: DueRow): boolean => row.kind === "backfill" && row.misfire === undefined;
 
 /** Whether a row stands for a missed firing that is being caught up with, and is not done. */
-export const isCatchingUp = (row: DueRow): boolean =>
+const isCatchingUp = (row: DueRow): boolean =>
   row.kind === "backfill" && row.misfire !== undefined && !isTerminal(row.status);
+
+/**
+ * Until when a head waits whose schedule's firings go in order, because of `older`, a row before it: one that is caught up with, or a
+ * head that is late too. `undefined` where that one is none to wait for.
+ */
+export function waitsBehind(older: DueRow, now: Instant): Instant | undefined {
+  if (isCatchingUp(older)) return plusMs(now, TURN_WAIT_MS);
+  if (!isHead(older) || older.dueAt === undefined || older.firstDueAt > now) return undefined;
+  return later(older.dueAt, plusMs(now, LOOK_AGAIN_MS));
+}
+
+/** Whether `row` is the firing right after `before` by their schedule's own times: where that one had its turn, no older one is left. */
+export const isRightAfter = (row: DueRow, before: DueRow, { timing, version }: Schedule): boolean =>
+  before.kind === "scheduled" &&
+  isSameTiming(version, before.scheduleVersion) &&
+  nextFiring(timing, before.scheduledFor)?.scheduledFor === row.scheduledFor;
 
 /** What a row does whose schedule's runs must not overlap. */
 export type Turn =
@@ -44,7 +61,7 @@ export function turnOf(
   if (policy === "wait" || !isHead(row)) return { kind: "wait", until: plusMs(now, TURN_WAIT_MS) };
   if (policy === "skip") return { kind: "skip" };
   const until = mayBeAtWork(holder) ? leaseOf(holder, now) : now;
-  return { kind: "replace", until: until > now ? until : plusMs(now, REPLACE_WAIT_MS) };
+  return { kind: "replace", until: until > now ? until : plusMs(now, LOOK_AGAIN_MS) };
 }
 
 /** When the turn of a run that is over is free: at once, or when the lease ends that a cancel left to whoever may work at it. */

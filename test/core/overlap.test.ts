@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { type Instant, plusMs, toIso } from "../../lib/core/instant.ts";
 import { OCCURRENCE_STATUSES, type Occurrence } from "../../lib/core/occurrence.ts";
-import { compareTurns, isCatchingUp, TURN_WAIT_MS, turnOf } from "../../lib/core/overlap.ts";
+import { compareTurns, isRightAfter, TURN_WAIT_MS, turnOf, waitsBehind } from "../../lib/core/overlap.ts";
 import { anOccurrence, NOON } from "../support/occurrences.ts";
+import { scheduleItem, scheduleOf } from "../support/schedules.ts";
 import { CLAIM, claimedRow, failureOf, LATER, reportOf, runningRow, startOf, step } from "../support/transitions.ts";
 
 const SECOND = 1_000;
@@ -119,11 +120,41 @@ describe("who comes first of those that wait", () => {
     const sorted = Object.values(rows).toSorted(compareTurns);
     expect(sorted).toEqual([rows.older, rows.caughtUp, rows.manual, rows.live, rows.backfilled]);
   });
+});
 
-  it("knows what is being caught up with from what is over or was backfilled", () => {
-    expect(Object.values(rows).filter(isCatchingUp)).toEqual([rows.caughtUp]);
-    expect(isCatchingUp({ ...rows.caughtUp, status: "RUNNING" })).toBe(true);
-    expect(isCatchingUp({ ...rows.caughtUp, status: "SUCCEEDED" })).toBe(false);
+describe("a head that goes in order", () => {
+  const decision = { policy: "all", count: 2, more: false, from: NOON, to: NOW } as const;
+  const caughtUp = anOccurrence({ kind: "backfill", misfire: decision });
+
+  it("waits behind what is caught up with, until that is over", () => {
+    expect(waitsBehind(caughtUp, NOW)).toBe(plusMs(NOW, TURN_WAIT_MS));
+    expect(waitsBehind({ ...caughtUp, status: "RETRYING" }, NOW)).toBe(plusMs(NOW, TURN_WAIT_MS));
+    expect(waitsBehind({ ...caughtUp, status: "SUCCEEDED" }, NOW)).toBeUndefined();
+  });
+
+  it("waits behind a head that is late, until that looks again", () => {
+    const late = anOccurrence();
+    expect(waitsBehind(late, NOW)).toBe(plusMs(NOW, SECOND));
+    expect(waitsBehind({ ...late, dueAt: plusMs(NOW, 40 * SECOND) }, NOW)).toBe(plusMs(NOW, 40 * SECOND));
+  });
+
+  it.each([
+    ["that is not due yet", { firstDueAt: plusMs(NOW, 1), dueAt: plusMs(NOW, 1) }],
+    ["that has been claimed, and holds the gate or is over", { fencingToken: 1 }],
+    ["that somebody backfilled", { kind: "backfill" }],
+    ["that somebody asked for", { kind: "manual" }],
+  ] as const)("does not wait behind a row %s", (_, given) => {
+    expect(waitsBehind(anOccurrence(given), NOW)).toBeUndefined();
+  });
+
+  it("has nothing older to wait for where the firing right before it had the turn", () => {
+    const schedule = scheduleOf(scheduleItem({ rate: "1 minute", startAt: toIso(NOON) }));
+    const before = anOccurrence({ scheduledFor: NOON, scheduleVersion: schedule.version });
+    expect(isRightAfter(head, before, schedule)).toBe(true);
+    expect(isRightAfter(head, { ...before, kind: "backfill" }, schedule)).toBe(false);
+    expect(isRightAfter(head, { ...before, scheduledFor: plusMs(NOON, -MINUTE) }, schedule)).toBe(false);
+    const edited = scheduleOf(scheduleItem({ rate: "20 seconds", startAt: toIso(NOON) }));
+    expect(isRightAfter(head, { ...before, scheduledFor: plusMs(NOON, 40 * SECOND) }, edited)).toBe(false);
   });
 });
 

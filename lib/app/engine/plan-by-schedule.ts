@@ -70,8 +70,9 @@ export async function decideRows(engine: Engine, rows: readonly DueRow[]): Promi
 /** By which policy a row takes its turn: a head by its schedule's as it stands, any other row by its own. */
 export function candidateOf({ row, reading }: Decided): Candidate {
   if (reading.kind !== "found" || !isHead(row)) return { row, policy: row.overlap };
-  const { overlap, misfirePolicy } = reading.schedule.snapshot;
-  return { row, policy: overlap, afterCatchUp: overlap === "wait" && misfirePolicy.policy === "all" };
+  const { schedule } = reading;
+  const policy = schedule.snapshot.overlap;
+  return { row, policy, ...(policy === "wait" && { inOrderOf: schedule }) };
 }
 
 function planOf(engine: Engine, decided: Decided): Plan {

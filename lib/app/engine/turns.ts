@@ -1,8 +1,16 @@
 import { errorMessage } from "../../core/errors.ts";
 import { type Instant, plusMs } from "../../core/instant.ts";
 import { type DueRow, formatKey, isHead, isTerminal, type Occurrence } from "../../core/occurrence.ts";
-import { compareTurns, isCatchingUp, TURN_WAIT_MS, type Turn, turnIsFreeAt, turnOf } from "../../core/overlap.ts";
-import type { ScheduleSnapshot } from "../../core/schedule.ts";
+import {
+  compareTurns,
+  isRightAfter,
+  TURN_WAIT_MS,
+  type Turn,
+  turnIsFreeAt,
+  turnOf,
+  waitsBehind,
+} from "../../core/overlap.ts";
+import type { Schedule, ScheduleSnapshot } from "../../core/schedule.ts";
 import { type TransitionSettings, transition } from "../../core/transition.ts";
 import { carriesCatchUp } from "../../core/visit.ts";
 import { mapBounded } from "../bounded.ts";
@@ -13,8 +21,8 @@ import { settleable, writeSettled } from "./settle.ts";
 
 /** Rows of a schedule that are searched in each place for one that waits; one that is not found looks again by itself. */
 const WAITING_ROWS = 50;
-/** Rows just before a head among which a missed firing stands that is being caught up with: it has at most one at a time. */
-const ROWS_BEFORE_HEAD = 5;
+/** Rows up to a head among which an older firing stands that is to go first: only a backfill lays more between them. */
+const ROWS_UP_TO_HEAD = 10;
 
 /** How long a gate is kept that nobody passes: longer than any attempt can wait for its start and then run. */
 const GATE_KEPT_SECONDS = 60 * 86_400;
@@ -23,8 +31,8 @@ const GATE_KEPT_SECONDS = 60 * 86_400;
 export interface Candidate {
   readonly row: DueRow;
   readonly policy: ScheduleSnapshot["overlap"];
-  /** A head that keeps the order of instants with missed firings that are caught up with. */
-  readonly afterCatchUp?: boolean;
+  /** The schedule of a head that goes after all its older firings. */
+  readonly inOrderOf?: Schedule;
 }
 
 /**
@@ -89,21 +97,47 @@ async function judge(
     const holder = holders.get(row);
     if (holder?.kind === "failed") continue;
     const standing = holder?.kind === "found" ? holder.row : undefined;
-    const turn = turnOf(row, policy, standing, now);
+    const free = turnOf(row, policy, standing, now);
+    const turn = free.kind === "go" ? await inOrder(engine, contest, standing, now) : free;
+    if (turn === undefined) continue;
     if (turn.kind === "replace" && standing !== undefined) await cancelHolder(engine, standing, now);
-    if (turn.kind !== "go") turns.set(row, turn);
-    else if (contest.afterCatchUp && (await standsBehindCatchUp(engine, row))) turns.set(row, wait);
-    else passages.push(contest);
+    if (turn.kind === "go") passages.push(contest);
+    else turns.set(row, turn);
     // A head is judged on its own, at the next visit: it may be to be passed over.
     for (const other of behind) if (!isHead(other.row)) turns.set(other.row, wait);
   }
   return passages;
 }
 
-async function standsBehindCatchUp(engine: Engine, { scheduleId, firing }: DueRow): Promise<boolean> {
-  const query = { scheduleId, to: firing, newestFirst: true, limit: ROWS_BEFORE_HEAD };
-  const { rows } = await engine.occurrences.history(query);
-  return rows.some(isCatchingUp);
+/**
+ * Whether a turn that is free is a head's before its schedule's older firings: a chain that was begun anew has several heads, and one that
+ * catches up has rows of its own. `undefined` where the rows before it cannot be read.
+ */
+async function inOrder(
+  engine: Engine,
+  { row, inOrderOf, asRead }: Contest,
+  before: Occurrence | undefined,
+  now: Instant,
+): Promise<Turn | undefined> {
+  // Who has the turn goes on with it: an older one that has come since waits for it.
+  if (inOrderOf === undefined || asRead?.holder === row.firing) return { kind: "go" };
+  // Nearly always: it costs no request.
+  if (before !== undefined && isRightAfter(row, before, inOrderOf)) return { kind: "go" };
+  const { scheduleId, firing } = row;
+  try {
+    const query = { scheduleId, to: firing, newestFirst: true, limit: ROWS_UP_TO_HEAD };
+    const { rows } = await engine.occurrences.history(query);
+    const until = rows
+      .filter((older) => older.firing !== firing)
+      .map((older) => waitsBehind(older, now))
+      .find((at) => at !== undefined);
+    return until === undefined ? { kind: "go" } : { kind: "wait", until };
+  } catch (error) {
+    engine.metrics.count("StoreFailures");
+    const fields = { key: formatKey(row), error: errorMessage(error) };
+    engine.logger.warn("the firings before one could not be read; it is left for the next visit", fields);
+    return undefined;
+  }
 }
 
 async function readHolders(

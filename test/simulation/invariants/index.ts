@@ -13,6 +13,7 @@ import {
   revivalsAreAskedFor,
   startsMatchTheirMessages,
 } from "./messages.ts";
+import { oldestGoesFirst } from "./order.ts";
 import { runsTakeTurns } from "./overlap.ts";
 import { foreignAttributesStay, schedulesAreLeftAlone } from "./releases.ts";
 import {
@@ -42,6 +43,7 @@ export const INVARIANTS: readonly InvariantOf[] = [
   leasesAreLostForACause,
   oneAttemptActs,
   runsTakeTurns,
+  oldestGoesFirst,
   startsHaveCauses,
   jobsBeginWithinTheirLease,
   nothingIsEarly,

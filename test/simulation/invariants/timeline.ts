@@ -39,6 +39,7 @@ function concerns(fact: Seen, key: string | undefined): boolean {
       return fact.attempt.key === key;
     case "schedule":
     case "reconciled":
+    case "turn-taken":
       return fact.scheduleId === scheduleId;
     case "operator":
       return fact.name === key || fact.name.split("@")[0] === key || fact.name === scheduleId;

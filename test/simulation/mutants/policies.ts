@@ -40,6 +40,20 @@ export const POLICY_MUTANTS: readonly Mutant[] = [
     replace: 'if (policy !== "skip" || holder === undefined ||',
   },
   {
+    name: "a firing that does not wait for an older one",
+    shownBy: { world: "firings in order, the younger of which is seen first" },
+    file: "lib/core/overlap.ts",
+    find: "if (!isHead(older) || older.dueAt === undefined || older.firstDueAt > now) return undefined;",
+    replace: "return undefined;",
+  },
+  {
+    name: "a firing that does not wait for what is caught up with",
+    shownBy: { world: "firings in order, of which many were missed" },
+    file: "lib/core/overlap.ts",
+    find: "if (isCatchingUp(older)) return plusMs(now, TURN_WAIT_MS);",
+    replace: "",
+  },
+  {
     name: "coalesce decided without recording it first",
     shownBy: { world: "runs that wait" },
     file: VISIT,

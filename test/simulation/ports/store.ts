@@ -110,7 +110,7 @@ export function occurrencesFor(environment: Environment, track: Track): Occurren
           service: "store",
           name: "passGates",
           items: passages,
-          effect: async (passage) => only(await store.passGates([passage])),
+          effect: passOne,
           failed,
           unknown,
           twice: (_, second) => (second.kind === "refused" ? unknown() : second),
@@ -169,6 +169,14 @@ export function schedulesFor(environment: Environment, track: Track): ScheduleSt
     removeAsRead: (asRead) => once("schedules.removeAsRead", () => store.removeAsRead(asRead)),
     setStatus: (asRead, status) => once("schedules.setStatus", () => store.setStatus(asRead, status)),
   };
+}
+
+async function passOne(passage: GatePassage, process: Process): Promise<GateVerdict> {
+  const { world } = process;
+  const verdict = only(await world.store.occurrences.passGates([passage]));
+  const { scheduleId, holder: firing } = passage;
+  if (verdict.kind === "passed") world.tell({ type: "turn-taken", scheduleId, firing }, process);
+  return verdict;
 }
 
 async function writeOne(write: OccurrenceWrite, process: Process): Promise<WriteVerdict> {

@@ -67,6 +67,8 @@ export type Fact =
       readonly rows: readonly DueRow[];
       readonly ahead: readonly DueRow[];
     }
+  /** A schedule's gate was passed: it is that run's turn. */
+  | { readonly type: "turn-taken"; readonly scheduleId: string; readonly firing: string }
   /** Job code began, came to its end, or made an effect that a store fenced by (token) accepted or refused. */
   | {
       readonly type: "job-started";
