@@ -60,7 +60,10 @@ export const leaseUntilAtMost = (leaseUntil: number): Clause => ({
 /** There is an attempt left, decided by the stored counter and not by the one that was read. */
 export const attemptsBelow = (maxAttempts: number): Clause => ({ attribute: "attempts", op: "<", value: maxAttempts });
 
-/** The snapshot is the one that was decided on. */
+/**
+ * The snapshot is the one that was decided on. A head that another edit has put in the place of the one that was seen has the same
+ * status, token and due time.
+ */
 export const versionIs = (scheduleVersion: string): Clause => ({
   attribute: "scheduleVersion",
   op: "=",

@@ -79,9 +79,11 @@ export const visitsWrite: InvariantOf = (world) => {
   };
 };
 
-/** Whether the index showed the row as it was no longer. */
+/** Whether the index showed the row as it was no longer; a head that another one has replaced differs by its version alone. */
 const isStale = ({ shown, stood }: Looks): boolean =>
-  stood.dueAt !== shown.dueAt || stood.fencingToken !== shown.fencingToken;
+  stood.dueAt !== shown.dueAt ||
+  stood.fencingToken !== shown.fencingToken ||
+  stood.scheduleVersion !== shown.scheduleVersion;
 
 /** Whether an older head of the schedule stood then, which may have moved since. */
 const hadOlderHead = ({ shown, at }: Looks, movedAt: ReadonlyMap<string, number>, world: World): boolean =>

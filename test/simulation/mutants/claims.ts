@@ -34,6 +34,13 @@ export const CLAIM_MUTANTS: readonly Mutant[] = [
     replace: "write([statusIs(row.status), attemptsBelow(maxAttempts), versionIs(row.scheduleVersion)], {",
   },
   {
+    name: "claim without version in its condition",
+    shownBy: { world: "edits that are taken back, in an index that still shows the head of before" },
+    file: TRANSITION,
+    find: ", versionIs(row.scheduleVersion)], {",
+    replace: "], {",
+  },
+  {
     name: "a lost race ends the batch",
     shownBy: { world: "a row that another takes first, beside one that nobody does" },
     file: "lib/app/engine/visit-rows.ts",
