@@ -33,11 +33,11 @@ const WRITE_FAULTS: readonly Fault[] = [
   { kind: "paused-before", ms: PAUSE_MS },
   { kind: "paused-after", ms: PAUSE_MS },
 ];
-/** What is like another fault at a worker's exchanges with its queue: it takes a refusal for no answer, and what is hidden twice is hidden. */
+/** What is like another fault at a worker's exchanges with its queue: it takes a refusal for no answer, and what is hidden or deleted twice is so once. */
 const ALIKE_AT_QUEUE: Readonly<Record<string, readonly Fault["kind"][]>> = {
   receive: ["throttled"],
   hide: ["throttled", "sent-twice"],
-  acknowledge: ["throttled"],
+  acknowledge: ["throttled", "sent-twice"],
 };
 
 /** An idle dispatcher polls, and asks for the time, again and again: one process's later reads of a kind are like its second. */
