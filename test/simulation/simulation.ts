@@ -3,6 +3,7 @@ import { DIRECTED } from "./scenarios/directed.ts";
 import { MORE_DIRECTED } from "./scenarios/directed-more.ts";
 import { exhaust } from "./scenarios/exhaustive.ts";
 import { EXPIRY_DIRECTED } from "./scenarios/expiry.ts";
+import { IN_ORDER_DIRECTED } from "./scenarios/in-order.ts";
 import { type Outcome, runSeed } from "./scenarios/random.ts";
 import { RELEASES_DIRECTED } from "./scenarios/releases.ts";
 import { type Planned, playSmall, SMALL_SCENARIOS, type SmallOutcome, type SmallScenario } from "./scenarios/small.ts";
@@ -24,7 +25,7 @@ export interface Simulation {
 
 const simulationBeside = (other?: Release): Simulation => ({
   smallScenarios: SMALL_SCENARIOS,
-  directedScenarios: [...DIRECTED, ...EXPIRY_DIRECTED, ...WORKER_WORLDS, ...MORE_DIRECTED],
+  directedScenarios: [...DIRECTED, ...EXPIRY_DIRECTED, ...WORKER_WORLDS, ...MORE_DIRECTED, ...IN_ORDER_DIRECTED],
   releaseScenarios: RELEASES_DIRECTED,
   play: (scenario, faults = []) => playSmall(scenario, faults, other),
   runSeed: (seed, minutes) => runSeed(seed, minutes, other),

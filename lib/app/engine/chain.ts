@@ -1,6 +1,6 @@
 import { errorMessage } from "../../core/errors.ts";
 import { type Firing, nextFiring } from "../../core/firing/index.ts";
-import { toIso } from "../../core/instant.ts";
+import { type Instant, toIso } from "../../core/instant.ts";
 import { keyAt, newBackfill, newHead, newStandIn } from "../../core/new-occurrence.ts";
 import { isHead, type MisfireDecision, type Occurrence } from "../../core/occurrence.ts";
 import type { Schedule } from "../../core/schedule.ts";
@@ -50,7 +50,7 @@ export async function ensureHeads(engine: ChainEngine, wanted: readonly Wanted[]
   for (const [position, { want, index }] of doubtful.entries()) {
     const reading = readings[position];
     if (reading?.kind !== "found") continue;
-    standing[index] = isHead(reading.row) || (await walkedOn(engine, want));
+    standing[index] = isHead(reading.row) || (await walkedOn(engine, alongChain(engine, want)));
   }
   for (const [index, verdict] of verdicts.entries())
     if (!standing[index] && (verdict.kind === "failed" || verdict.kind === "unknown")) {
@@ -63,29 +63,46 @@ export async function ensureHeads(engine: ChainEngine, wanted: readonly Wanted[]
   return standing;
 }
 
+/** A walk along a schedule's firings, from one whose instant is taken to one that carries on what is to go on behind it. */
+interface Walk extends Pick<Wanted, "schedule" | "firing"> {
+  /** The last instant that it goes to; where there is none, the end of the schedule. */
+  readonly last?: Instant;
+  /** Whether a row carries on. */
+  readonly carries: (row: Occurrence) => boolean;
+  /** A row that does, for a firing whose instant is free. */
+  readonly rowOf: (firing: Firing) => Occurrence;
+}
+
+const alongChain = ({ clock, settings }: ChainEngine, { schedule, firing }: Wanted): Walk => ({
+  schedule,
+  firing,
+  carries: isHead,
+  rowOf: (free) => newHead(schedule, free, clock.now(), settings.shards),
+});
+
 /** {@link walkOn}, where one schedule's failure is its own. */
-async function walkedOn(engine: ChainEngine, want: Wanted): Promise<boolean> {
+async function walkedOn(engine: ChainEngine, walk: Walk): Promise<boolean> {
   try {
-    return await walkOn(engine, want);
+    return await walkOn(engine, walk);
   } catch (error) {
     engine.metrics.count("StoreFailures");
-    engine.logger.warn("a chain could not be walked; its head is left for the next visit", {
-      scheduleId: want.schedule.scheduleId,
+    engine.logger.warn("a chain could not be walked; its row is left for the next visit", {
+      scheduleId: walk.schedule.scheduleId,
       error: errorMessage(error),
     });
     return false;
   }
 }
 
-/** The chain goes on past instants whose rows are no heads (ran, cancelled, backfilled), to the first that is free or is a head. */
-async function walkOn(engine: ChainEngine, { schedule, firing }: Wanted): Promise<boolean> {
+/** Past instants whose rows carry nothing (ran, cancelled, backfilled), to the first that is free or does. */
+async function walkOn(engine: ChainEngine, { schedule, firing, last, carries, rowOf }: Walk): Promise<boolean> {
   let next: Firing | undefined = firing;
   let cursor: string | undefined;
   for (let page = 0; page < WALK_PAGES_MAX; page += 1) {
     const read = await engine.occurrences.history({
       scheduleId: schedule.scheduleId,
       from: toIso(firing.scheduledFor),
-      to: LAST_INSTANT_KEY,
+      to: last === undefined ? LAST_INSTANT_KEY : toIso(last),
       newestFirst: false,
       limit: WALK_PAGE,
       ...(cursor !== undefined && { cursor }),
@@ -94,18 +111,18 @@ async function walkOn(engine: ChainEngine, { schedule, firing }: Wanted): Promis
     const readUpTo = read.rows.at(-1)?.scheduledFor;
     cursor = read.cursor;
     for (let row = at(standing, next); row !== undefined; row = at(standing, next)) {
-      if (isHead(row)) return true;
+      if (carries(row)) return true;
       next = nextFiring(schedule.timing, row.scheduledFor);
     }
-    if (next === undefined) return true;
+    if (next === undefined || (last !== undefined && next.scheduledFor > last)) return true;
     // Past what was read the instant may be taken too: the next page tells.
     if (cursor !== undefined && (readUpTo === undefined || next.scheduledFor > readUpTo)) continue;
-    const head = newHead(schedule, next, engine.clock.now(), engine.settings.shards);
-    const [verdict] = await engine.occurrences.insert([head]);
+    const row = rowOf(next);
+    const [verdict] = await engine.occurrences.insert([row]);
     if (verdict?.kind === "inserted") return true;
-    // Somebody else's, or what an unanswered insert left; a row that is no head is walked past at the next visit.
-    const [reading] = await engine.occurrences.read([head]);
-    return reading?.kind === "found" && isHead(reading.row);
+    // Somebody else's, or what an unanswered insert left; a row that carries nothing is walked past at the next visit.
+    const [reading] = await engine.occurrences.read([row]);
+    return reading?.kind === "found" && carries(reading.row);
   }
   return false;
 }
@@ -120,8 +137,8 @@ export interface WantedCatchUp {
 }
 
 /**
- * Inserts missed firings as rows of their own, oldest first; what has a row already ran or was dealt with. Answers per item
- * whether all of its rows stand.
+ * Inserts missed firings as rows of their own, oldest first; what has a row already ran or was dealt with. Where that takes the place of
+ * the one that brings the rest, the first free instant behind it does. Answers per item whether all of its rows stand.
  */
 export async function insertCatchUps(
   engine: ChainEngine,
@@ -144,7 +161,28 @@ export async function insertCatchUps(
       return kind === "inserted" || kind === "exists" ? [] : [index];
     }),
   );
+  for (const [index, want] of wanted.entries()) {
+    const walk = alongCatchUp(engine, want);
+    if (walk === undefined || missing.has(index)) continue;
+    const last = verdicts[rows.findLastIndex((one) => one.index === index)];
+    if (last?.kind === "exists" && !(await walkedOn(engine, walk))) missing.add(index);
+  }
   return wanted.map((_, index) => !missing.has(index));
+}
+
+/** Nothing where no missed firing is left behind those that were inserted. */
+function alongCatchUp({ clock, settings }: ChainEngine, { schedule, catchUp }: WantedCatchUp): Walk | undefined {
+  const { firings, more, misfire } = catchUp;
+  const firing = firings.at(-1);
+  if (firing === undefined || !more) return undefined;
+  return {
+    schedule,
+    firing,
+    last: misfire.to,
+    // A live firing goes on by its own chain.
+    carries: (row) => isHead(row) || (row.kind === "backfill" && row.misfire?.policy === "all"),
+    rowOf: (free) => newBackfill(schedule, free, clock.now(), settings.shards, misfire),
+  };
 }
 
 /** Sorts after every instant's key of the years 0 to 9999 and before `manual#`: the end of a schedule's own firings. */

@@ -214,3 +214,33 @@ describe("a backfill", () => {
     await expect(backfilled(stage, HOUR_BEFORE)).rejects.toThrow("throttled");
   });
 });
+
+describe("a backfill during an outage", () => {
+  // The row that brings the rest: the first missed one where runs take turns, the hundredth where they do not.
+  it.each([
+    ["wait", 2],
+    ["allow", 101],
+  ])("leaves what else was missed to the dispatcher, under %s and all", async (overlap, minute) => {
+    const item = { scheduleId: "a", rate: "1 minute", overlap, misfire: { policy: "all" } };
+    const stage = await stageWith(item, { start: START });
+    await stage.playUntil(NOON);
+    stage.dispatching = false;
+    await stage.playUntil(plusMs(NOON, 150 * MINUTE + 30 * SECOND));
+    const stop = new AbortController();
+    const range = { from: minutesAfter(NOON, minute), to: minutesAfter(NOON, minute + 3) };
+    const outcome = backfill(stage.world.engine, "a", { ...range, signal: stop.signal });
+    await stage.playUntil(plusMs(stage.now, SECOND));
+    stop.abort();
+    expect(stage.rows().filter(({ kind }) => kind === "backfill")).toHaveLength(3);
+    stage.dispatching = true;
+    await stage.playUntil(minutesAfter(NOON, 152));
+    expect(await outcome).toMatchObject({ wanted: { length: 3 }, stopped: true });
+    const missed = Array.from({ length: 153 }, (_, passed) => toIso(minutesAfter(NOON, passed)));
+    expect(
+      stage
+        .ran()
+        .filter((firing) => firing >= toIso(NOON))
+        .toSorted(),
+    ).toEqual(missed);
+  });
+});

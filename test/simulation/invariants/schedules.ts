@@ -99,8 +99,12 @@ function absentIn(
         row.scheduledFor <= from,
     );
   const standing = new Set(rows.map(({ firing }) => firing));
+  // What is caught up with has rows of its own, unless the definition changes meanwhile.
   const covers = (at: number) =>
-    rows.some(({ misfire }) => misfire !== undefined && misfire.from <= at && at <= misfire.to);
+    rows.some(
+      ({ misfire }) =>
+        misfire !== undefined && misfire.from <= at && at <= misfire.to && (misfire.policy !== "all" || to <= until),
+    );
   // Where dispatchers were behind when the definition changed, the old one's instants between are known to nobody any more.
   const outlived = (at: number) => {
     const before = rows.filter(({ scheduledFor }) => scheduledFor < at).sort((a, b) => b.scheduledFor - a.scheduledFor);

@@ -54,6 +54,13 @@ export const POLICY_MUTANTS: readonly Mutant[] = [
     replace: "",
   },
   {
+    name: "a catch-up that ends where somebody backfilled",
+    shownBy: { world: "firings that were missed, of which somebody backfills some meanwhile" },
+    file: "lib/app/engine/chain.ts",
+    find: 'if (last?.kind === "exists" && !(await walkedOn(engine, walk))) missing.add(index);',
+    replace: "",
+  },
+  {
     name: "coalesce decided without recording it first",
     shownBy: { world: "runs that wait" },
     file: VISIT,

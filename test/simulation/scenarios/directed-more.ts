@@ -39,32 +39,6 @@ const LONG_BACKLOG: SmallScenario = {
   },
 };
 
-/** Two firings are late, since a sweep has mended the chain meanwhile. The shard of the younger one is looked at first. */
-const YOUNGER_SEEN_FIRST: SmallScenario = {
-  name: "firings in order, the younger of which is seen first",
-  behaviour: { ms: 2_000 },
-  definition: { rate: "26 seconds", overlap: "wait" },
-  shards: 2,
-  silentMs: 62_000,
-  happens: ({ kernel }, platform) => kernel.at(DUE_AT + 5_000, () => platform.sweep()),
-};
-
-/** Nobody tells of the first one's end: the next live firing finds its turn free before the second missed one looks again. */
-const CAUGHT_UP_IN_ORDER: SmallScenario = {
-  name: "firings in order, of which many were missed",
-  behaviour: { ms: 2_000 },
-  definition: { rate: "20 seconds", overlap: "wait", misfire: { policy: "all", graceSeconds: 0 } },
-  silentMs: 180_000,
-  troubles: () => {
-    let first: string | undefined;
-    return ({ process, role, name }) => {
-      if (role !== "consumer" || name !== "history") return undefined;
-      first ??= process;
-      return process === first ? { kind: "request-lost" } : undefined;
-    };
-  },
-};
-
 /** Other times, the old ones with another payload, and all as it was: the head of before is gone, and what stands in its place knows another version. */
 const TAKEN_BACK: SmallScenario = {
   name: "edits that are taken back, in an index that still shows the head of before",
@@ -107,8 +81,6 @@ export const MORE_DIRECTED: readonly SmallScenario[] = [
   { ...INVALID, troubles: busIsAway },
   { ...PAUSES_ITSELF, troubles: busIsAway },
   LONG_BACKLOG,
-  YOUNGER_SEEN_FIRST,
-  CAUGHT_UP_IN_ORDER,
   TAKEN_BACK,
   UNSEEN_PAUSE,
 ];
