@@ -74,7 +74,13 @@ export const backlogsAreHarmless: InvariantOf = (world) => {
   };
 };
 
-/** A job that kills its process takes no neighbour's attempt along a second time. One that was reported is over, though a deaf job goes on. */
+/** How a runner says that it lost an attempt before it could report it. */
+const LOST = "a report came too late";
+
+/**
+ * A job that kills its process takes no neighbour's attempt along a second time. One that was reported, or whose lease was lost, is
+ * over, though a deaf job goes on.
+ */
 export const neighboursAreSpared: InvariantOf = (world) => {
   const running = new Map<string, Map<string, AttemptName>>();
   const taken = new Map<string, number>();
@@ -86,6 +92,7 @@ export const neighboursAreSpared: InvariantOf = (world) => {
       const jobs = running.get(by.name) ?? new Map<string, AttemptName>();
       if (fact.type === "job-started") running.set(by.name, jobs.set(fact.attempt.key, fact.attempt));
       if (fact.type === "job-ended") jobs.delete(fact.attempt.key);
+      if (fact.type === "log" && fact.message.startsWith(LOST)) jobs.delete(String(fact.fields?.["key"]));
       if (fact.type !== "fault" || fact.kind !== "job-kills-process") return undefined;
       for (const [neighbour, { token }] of jobs) {
         const row = world.row(neighbour);
