@@ -28,17 +28,20 @@ const REMEMBERED: readonly Patch[] = [
   remembered("lib/runtime/env.ts", "environmentOf", "settings"),
   remembered("lib/runtime/env.ts", "readEnvironment", "env"),
   remembered("lib/runtime/create-engine.ts", "engineSettings", "deployed"),
+  remembered("lib/adapters/dynamodb/stream-records.ts", "itemOf", "image", "constant"),
+  remembered("lib/adapters/dynamodb/mapping.ts", "occurrenceFrom", "item", "constant"),
 ];
 
-/** Has the function `name`, whose one parameter is `of`, answer from memory what it was asked before. */
-function remembered(file: string, name: string, of: string): Patch {
+/** Has the function `name`, whose one parameter is `of`, answer from memory what it was asked before; `as`: how it is written down. */
+function remembered(file: string, name: string, of: string, as: "function" | "constant" = "function"): Patch {
+  const head = (called: string) => (as === "function" ? `function ${called}(${of}` : `const ${called} = (${of}`);
   return {
     file,
-    find: `export function ${name}(${of}`,
+    find: head(name),
     replace:
-      `const ${name}Known = new WeakMap();\nexport function ${name}(${of}) {\n` +
+      `${head(name)})${as === "function" ? "" : " =>"} {\n` +
       `  if (!${name}Known.has(${of})) ${name}Known.set(${of}, ${name}Anew(${of}));\n  return ${name}Known.get(${of});\n}\n` +
-      `function ${name}Anew(${of}`,
+      `const ${name}Known = new WeakMap();\n${head(`${name}Anew`)}`,
   };
 }
 

@@ -1,5 +1,5 @@
-import type { ScheduleItem } from "../../../lib/app/ports.ts";
-import { contentHash } from "../../../lib/core/ids.ts";
+import { isDeepStrictEqual } from "node:util";
+import { essence } from "../oracle/definitions.ts";
 import { finding, type InvariantOf, moved } from "./invariant.ts";
 
 /** What another release writes on rows, and authors on schedules, of which this one knows nothing. */
@@ -20,7 +20,7 @@ export const foreignAttributesStay: InvariantOf = () => ({
 
 const attributeOf = (row: object, name: string): unknown => Reflect.get(row, name);
 const isSame = (change: { old: object; new: object }, name: string): boolean =>
-  contentHash(attributeOf(change.old, name)) === contentHash(attributeOf(change.new, name));
+  isDeepStrictEqual(attributeOf(change.old, name), attributeOf(change.new, name));
 
 /** What a change of release or definition may cost a schedule in statuses: each reconciler's, those that began before, and its end. */
 const REWRITES_MAX = 6;
@@ -46,10 +46,3 @@ export const schedulesAreLeftAlone: InvariantOf = () => {
     },
   };
 };
-
-/** All that an item says but its status. */
-function essence(item: ScheduleItem | undefined): string | undefined {
-  if (item === undefined) return undefined;
-  const { status: _, ...rest } = item;
-  return contentHash(rest);
-}

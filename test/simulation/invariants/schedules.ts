@@ -1,5 +1,5 @@
 import { attemptId, formatKey } from "../../../lib/core/occurrence.ts";
-import { DefinitionHistory, isLive, type Reign, wants } from "../oracle/definitions.ts";
+import { isLive, type Reign, wants } from "../oracle/definitions.ts";
 import { firingsWithin } from "../oracle/firings.ts";
 import type { World } from "../world/world.ts";
 import { type Finding, finding, type InvariantOf, isClaim, isHeadRow, type Moved, moved } from "./invariant.ts";
@@ -11,15 +11,13 @@ const keyOf = (scheduleId: string, at: number): string => `${scheduleId}@${new D
 
 /** A head is claimed only where a definition in force between its instant and its claim fires it, and runs by that one. */
 export const headsFireByTheirDefinition: InvariantOf = (world) => {
-  const history = new DefinitionHistory();
   return {
     name: "heads fire by their definition",
     on: (fact) => {
-      history.note(fact);
       const change = moved(fact);
       if (change === undefined || !isHeadRow(change.old)) return undefined;
       const { key, old, new: row, at } = change;
-      const reigns = history.during(old.scheduleId, old.dueAt ?? old.scheduledFor, at);
+      const reigns = world.definitions.during(old.scheduleId, old.dueAt ?? old.scheduledFor, at);
       if (isClaim(change)) {
         const wanted = reigns.some(
           ({ item }) =>
@@ -55,14 +53,12 @@ export const misfiresAreRecordedFirst: InvariantOf = () => ({
 
 /** Every instant that the definition in force at that instant fires is run or recorded: by a row, or by a misfire's range. */
 export const noInstantIsAbsent: InvariantOf = () => {
-  const history = new DefinitionHistory();
   const lost = new Set<string>();
   const takenAt = new Map<string, number>();
   const wished = new Set<string>();
   return {
     name: "no instant is absent",
     on: (fact) => {
-      history.note(fact);
       const change = moved(fact);
       if (change && isHeadRow(change.old) && !isHeadRow(change.new)) takenAt.set(change.key, change.at);
       if (fact.type === "operator" && fact.action === "cancel") wished.add(fact.name);
@@ -70,10 +66,10 @@ export const noInstantIsAbsent: InvariantOf = () => {
       return undefined;
     },
     atEnd: (world) =>
-      history.scheduleIds
+      world.definitions.scheduleIds
         .filter((scheduleId) => !lost.has(scheduleId))
         .flatMap((scheduleId) =>
-          history.of(scheduleId).flatMap((reign) => absentIn(world, scheduleId, reign, { takenAt, wished })),
+          world.definitions.of(scheduleId).flatMap((reign) => absentIn(world, scheduleId, reign, { takenAt, wished })),
         ),
   };
 };
@@ -119,18 +115,16 @@ function absentIn(
 
 /** A schedule that fires has a head, without waiting for the sweep, except where a stream record was lost. */
 export const chainsGoOn: InvariantOf = () => {
-  const history = new DefinitionHistory();
   const lost = new Set<string>();
   return {
     name: "chains go on",
     on: (fact) => {
-      history.note(fact);
       if (fact.type === "record-lost" && fact.scheduleId !== undefined) lost.add(fact.scheduleId);
       return undefined;
     },
     afterHealing: (world) =>
-      history.scheduleIds.flatMap((scheduleId): Finding[] => {
-        const item = history.of(scheduleId).at(-1)?.item;
+      world.definitions.scheduleIds.flatMap((scheduleId): Finding[] => {
+        const item = world.definitions.of(scheduleId).at(-1)?.item;
         const { now } = world.kernel;
         if (lost.has(scheduleId) || !isLive(item)) return [];
         const coming = firingsWithin(item, now, now + 86_400_000);

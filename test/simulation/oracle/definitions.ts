@@ -48,11 +48,18 @@ export class DefinitionHistory {
   }
 }
 
-const essence = (item: ScheduleItem | undefined): string | undefined => {
+const essences = new WeakMap<ScheduleItem, string>();
+
+/** All that an item says but its status. Items are replaced, never changed. */
+export function essence(item: ScheduleItem | undefined): string | undefined {
   if (item === undefined) return undefined;
+  const known = essences.get(item);
+  if (known !== undefined) return known;
   const { status: _, ...rest } = item;
-  return contentHash(rest);
-};
+  const made = contentHash(rest);
+  essences.set(item, made);
+  return made;
+}
 
 /** Whether a definition fires anything at all now: there, enabled and not paused. */
 export const isLive = (item: ScheduleItem | undefined): item is ScheduleItem =>

@@ -9,7 +9,7 @@ export function streamRecord(keys: object, { at, sequence, old, new: row }: Chan
     eventName: old === undefined ? "INSERT" : row === undefined ? "REMOVE" : "MODIFY",
     ...(expired && { userIdentity: TTL_IDENTITY }),
     dynamodb: {
-      Keys: imageOf(keys),
+      Keys: mapOf(keys),
       ...(old && { OldImage: imageOf(old) }),
       ...(row && { NewImage: imageOf(row) }),
       ApproximateCreationDateTime: Math.floor(at / 1000),
@@ -18,7 +18,16 @@ export function streamRecord(keys: object, { at, sequence, old, new: row }: Chan
   };
 }
 
-const imageOf = (row: object): Record<string, AttributeValue> =>
+const images = new WeakMap<object, Record<string, AttributeValue>>();
+
+/** Made once for each state of a row, which is in two records as a rule: of the change that brought it, and of the one that ended it. */
+function imageOf(row: object): Record<string, AttributeValue> {
+  const image = images.get(row) ?? mapOf(row);
+  images.set(row, image);
+  return image;
+}
+
+const mapOf = (row: object): Record<string, AttributeValue> =>
   Object.fromEntries(
     Object.entries(row).flatMap(([name, value]) => (value === undefined ? [] : [[name, attributeOf(value)]])),
   );
@@ -28,7 +37,7 @@ function attributeOf(value: unknown): AttributeValue {
   if (typeof value === "number") return { N: String(value) };
   if (typeof value === "boolean") return { BOOL: value };
   if (Array.isArray(value)) return { L: value.map(attributeOf) };
-  return typeof value === "object" && value !== null ? { M: imageOf(value) } : { NULL: true };
+  return typeof value === "object" && value !== null ? { M: mapOf(value) } : { NULL: true };
 }
 
 /** A message as Lambda's event has it (AWS Lambda Developer Guide, "Using Lambda with Amazon SQS"). */

@@ -49,30 +49,45 @@ export class Kernel {
   }
 
   /** Carries out everything up to `until`, or until `stop` says so between two actions. */
-  async run(until: number, stop: () => boolean = () => false): Promise<void> {
-    await settled();
-    while (!stop()) {
-      const next = this.#heap[0];
-      if (next === undefined || next.at > until) {
-        this.#now = Math.max(this.#now, until);
-        return;
-      }
+  run(until: number, stop: () => boolean = () => false): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const step = () => {
+        try {
+          if (stop() || !this.#carryOutNext(until)) resolve();
+          else if (this.#handled % EVENTS_BETWEEN_TURNS === 0) setImmediate(step);
+          else whenSettled(step);
+        } catch (error) {
+          reject(error);
+        }
+      };
+      whenSettled(step);
+    });
+  }
+
+  /** Carries out the next action up to `until`; answers whether there was one. */
+  #carryOutNext(until: number): boolean {
+    for (let next = this.#heap[0]; next !== undefined && next.at <= until; next = this.#heap[0]) {
       pop(this.#heap);
       if (next.action === undefined) continue;
       this.#now = next.at;
       this.#handled += 1;
       next.action();
-      await settled();
-      if (this.#handled % EVENTS_BETWEEN_TURNS === 0) await new Promise((resolve) => setImmediate(resolve));
+      return true;
     }
+    this.#now = Math.max(this.#now, until);
+    return false;
   }
 }
 
+const READY = Promise.resolve();
+
 /**
- * Resolves once every promise that can go on has done so. A microtask puts off to the tick queue, which Node serves only when
+ * Calls `next` once every promise that can go on has done so. A microtask puts off to the tick queue, which Node serves only when
  * the microtask queue is empty (Node.js documentation, "process.nextTick"): a full drain without a turn of the event loop.
  */
-export const settled = (): Promise<void> => new Promise((resolve) => queueMicrotask(() => process.nextTick(resolve)));
+function whenSettled(next: () => void): void {
+  void READY.then(() => process.nextTick(next));
+}
 
 const before = (left: Entry, right: Entry): boolean =>
   left.at < right.at || (left.at === right.at && left.sequence < right.sequence);

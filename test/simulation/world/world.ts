@@ -6,6 +6,7 @@ import { isTerminal, type Occurrence } from "../../../lib/core/occurrence.ts";
 import type { Settings } from "../../../lib/runtime/env.ts";
 import type { FaultPlan } from "../faults/plan.ts";
 import { type Finding, type Invariant, isHeadRow, mayWaitForEver, type Violation } from "../invariants/invariant.ts";
+import { DefinitionHistory } from "../oracle/definitions.ts";
 import { type Release, THIS_RELEASE } from "../platform/release.ts";
 import type { Fact, Seen } from "./facts.ts";
 import { IndexView } from "./index-view.ts";
@@ -51,6 +52,7 @@ export class World {
   readonly seen: Seen[] = [];
   readonly tally: Tally = { io: 0, faults: new Map() };
   readonly hash = new TraceHash();
+  readonly definitions = new DefinitionHistory();
   readonly latencyMs: () => number;
   /** The rows that the TTL removed, as they were then. */
   readonly expired = new Map<string, Occurrence>();
@@ -154,6 +156,7 @@ export class World {
     const seen: Seen = { ...fact, at: this.kernel.now, by };
     this.seen.push(seen);
     this.hash.add(seen);
+    this.definitions.note(seen);
     if (fact.type === "deployed") this.hadAnotherRelease ||= fact.release !== THIS_RELEASE.name;
     if (fact.type === "fault") this.tally.faults.set(fact.kind, (this.tally.faults.get(fact.kind) ?? 0) + 1);
     for (const invariant of this.#invariants) {
