@@ -1,9 +1,8 @@
 import { LEASES } from "../../../lib/core/lease.ts";
 import { formatKey, isTerminal } from "../../../lib/core/occurrence.ts";
-import type { Seen } from "../world/facts.ts";
 import type { Process } from "../world/process.ts";
 import type { World } from "../world/world.ts";
-import { type Finding, finding, type InvariantOf, isDeath, isFollowedUp, isStart, moved } from "./invariant.ts";
+import { type Finding, finding, type InvariantOf, isDeath, isFollowedUp, isStart, type Moved } from "./invariant.ts";
 
 /** Hosts' clocks run a little faster than the store's, and a renewal is under way for a moment. */
 const RENEWAL_SLACK_MS = 100;
@@ -52,35 +51,17 @@ export const writesStayWithinBudget: InvariantOf = (world) => {
     own.set(scheduleId, (own.get(scheduleId) ?? 0) + 1);
   };
 
-  const note = (fact: Seen): void => {
-    const { by } = fact;
-    const change = moved(fact);
-    if (change !== undefined) {
-      changes.set(change.key, (changes.get(change.key) ?? 0) + 1);
-      if (isDeath(change)) deaths.set(change.key, (deaths.get(change.key) ?? 0) + 1);
-    }
+  const note = (change: Moved): void => {
+    const { key, old, new: row, by } = change;
+    changes.set(key, (changes.get(key) ?? 0) + 1);
+    if (isDeath(change)) deaths.set(key, (deaths.get(key) ?? 0) + 1);
     if (by === undefined) return;
-    if (change !== undefined) {
-      const { key, old, new: row } = change;
-      if (isFollowedUp(change, world) || isStart(change)) account(by, key).causes += 1;
-      if (isTerminal(row.status) && !isTerminal(old.status) && row.overlap !== "allow") turn(by, key);
-      // The end of an attempt whose run was cancelled: it is noted, where its report would have been refused.
-      if (by.role === "consumer" && old.status === "CANCELLED") {
-        account(by, key).causes += 1;
-        if (row.overlap !== "allow") turn(by, key);
-      }
-    }
-    if (fact.type === "looked" && by.role === "dispatcher")
-      for (const row of [...fact.rows, ...fact.ahead]) {
-        account(by, formatKey(row)).causes += 1;
-        if (row.overlap !== "allow") turn(by, formatKey(row));
-      }
-    if (fact.type === "delivered") account(by, fact.key).causes += 1;
-    if (fact.type === "job-started") {
-      const own = account(by, fact.attempt.key);
-      own.causes += Number(isCareful(world, fact.attempt.key)) + renewals(own, fact.at);
-      own.startedAt = fact.at;
-    }
+    if (isFollowedUp(change, world) || isStart(change)) account(by, key).causes += 1;
+    if (isTerminal(row.status) && !isTerminal(old.status) && row.overlap !== "allow") turn(by, key);
+    // The end of an attempt whose run was cancelled: it is noted, where its report would have been refused.
+    if (by.role !== "consumer" || old.status !== "CANCELLED") return;
+    account(by, key).causes += 1;
+    if (row.overlap !== "allow") turn(by, key);
   };
 
   const judge = (key: string, at: number, by: Process): Finding | undefined => {
@@ -99,9 +80,29 @@ export const writesStayWithinBudget: InvariantOf = (world) => {
 
   return {
     name: "writes stay within their budget",
-    on: (fact) => {
-      note(fact);
-      return fact.type === "write" && fact.by ? judge(fact.key, fact.at, fact.by) : undefined;
+    on: {
+      moved: (change) => {
+        note(change);
+      },
+      looked: ({ rows, ahead, by }) => {
+        if (by?.role !== "dispatcher") return undefined;
+        for (const row of [...rows, ...ahead]) {
+          account(by, formatKey(row)).causes += 1;
+          if (row.overlap !== "allow") turn(by, formatKey(row));
+        }
+        return undefined;
+      },
+      delivered: ({ key, by }) => {
+        if (by) account(by, key).causes += 1;
+      },
+      "job-started": ({ attempt: { key }, by, at }) => {
+        if (by === undefined) return undefined;
+        const own = account(by, key);
+        own.causes += Number(isCareful(world, key)) + renewals(own, at);
+        own.startedAt = at;
+        return undefined;
+      },
+      write: ({ key, at, by }) => (by ? judge(key, at, by) : undefined),
     },
   };
 };

@@ -1,10 +1,8 @@
 import { POLL_MS } from "../../../lib/app/engine/dispatch.ts";
 import { WRITE_TRIES } from "../../../lib/app/engine/settle.ts";
 import { type DueRow, isTerminal } from "../../../lib/core/occurrence.ts";
-import type { Seen } from "../world/facts.ts";
 import type { Process, Role } from "../world/process.ts";
-import type { World } from "../world/world.ts";
-import { CLOCK_BEHIND_MS, finding, type InvariantOf, isFollowedUp, moved } from "./invariant.ts";
+import { CLOCK_BEHIND_MS, type Finding, finding, type InvariantOf, isFollowedUp } from "./invariant.ts";
 
 /** What one invocation had to deal with. */
 interface Load {
@@ -109,36 +107,54 @@ export const callsStayWithinBudget: InvariantOf = (world) => {
   let changes = 0;
   let poison = 0;
   let shards = 1;
-  const loadOf = (process: Process): Load => {
-    const load = loads.get(process) ?? newLoad(changes);
-    loads.set(process, load);
-    return load;
+  const judge = (by: Process, load: Load, at: number): Finding | undefined => {
+    if (by.role === "operator" || by.faults > 0 || world.clocksAreWrong || world.hadAnotherRelease) return undefined;
+    const polls = (at - by.startedAt) / POLL_MS;
+    const more: More = { calls: by.calls, polls, shards, tries: 1 + changes - load.changesBefore, poison };
+    for (const [name, count] of by.calls) {
+      const budget = BUDGETS[by.role][name]?.(load, more) ?? 0;
+      if (count > budget)
+        return finding(undefined, `${by.name} sent ${count} requests of ${name}, and had cause to send ${budget}`);
+    }
+    return undefined;
   };
   return {
     name: "calls stay within their budget",
-    on: (fact) => {
-      shards = Math.max(shards, world.settings.shards);
-      if (fact.type === "operator" && fact.action === "poison") poison += 1;
-      const { by } = fact;
-      if (fact.type === "row" || fact.type === "schedule") changes += 1;
-      if (by === undefined || by.role === "operator" || isForAll(by)) return undefined;
-      const load = loadOf(by);
-      note(load, fact, world);
-      if (fact.type !== "process" || fact.what !== "ended" || by.faults > 0) return undefined;
-      if (world.clocksAreWrong || world.hadAnotherRelease) return undefined;
-      const more: More = {
-        calls: by.calls,
-        polls: (fact.at - by.startedAt) / POLL_MS,
-        shards,
-        tries: 1 + changes - load.changesBefore,
-        poison,
-      };
-      for (const [name, count] of by.calls) {
-        const budget = BUDGETS[by.role][name]?.(load, more) ?? 0;
-        if (count > budget)
-          return finding(undefined, `${by.name} sent ${count} requests of ${name}, and had cause to send ${budget}`);
-      }
-      return undefined;
+    on: {
+      operator: ({ action }) => {
+        if (action === "poison") poison += 1;
+      },
+      process: ({ what, by, at }) => {
+        shards = Math.max(shards, world.settings.shards);
+        if (by && what === "started" && by.role !== "operator" && !isForAll(by)) loads.set(by, newLoad(changes));
+        const load = by && what === "ended" ? loads.get(by) : undefined;
+        return by && load && judge(by, load, at);
+      },
+      delivered: ({ by }) => {
+        const load = by && loads.get(by);
+        if (load) load.messages += 1;
+      },
+      looked: ({ askedAt, rows, ahead, by }) => {
+        const load = by && loads.get(by);
+        if (load) noteLook(load, askedAt, [...rows, ...ahead]);
+      },
+      schedule: () => {
+        changes += 1;
+      },
+      row: ({ by }) => {
+        changes += 1;
+        const load = by && loads.get(by);
+        if (load) load.moves += 1;
+      },
+      moved: (change) => {
+        const { old, new: row, by } = change;
+        const load = by && loads.get(by);
+        if (load === undefined) return undefined;
+        const ends = isTerminal(row.status) && (!isTerminal(old.status) || old.status === "CANCELLED");
+        if (ends && row.overlap !== "allow") load.turns += 1;
+        if (isFollowedUp(change, world)) load.followUps += 1;
+        return undefined;
+      },
     },
   };
 };
@@ -157,18 +173,6 @@ const newLoad = (changesBefore: number): Load => ({
   messages: 0,
   changesBefore,
 });
-
-function note(load: Load, fact: Seen, world: Pick<World, "hasQueue">): void {
-  if (fact.type === "delivered") load.messages += 1;
-  if (fact.type === "row") load.moves += 1;
-  if (fact.type === "looked") noteLook(load, fact.askedAt, [...fact.rows, ...fact.ahead]);
-  const change = moved(fact);
-  if (change === undefined) return;
-  const { old, new: row } = change;
-  const ends = isTerminal(row.status) && (!isTerminal(old.status) || old.status === "CANCELLED");
-  if (ends && row.overlap !== "allow") load.turns += 1;
-  if (isFollowedUp(change, world)) load.followUps += 1;
-}
 
 function noteLook(load: Load, askedAt: number, rows: readonly DueRow[]): void {
   // What was overdue by then comes in one visit, whatever clock it goes by; the rest may come one by one.

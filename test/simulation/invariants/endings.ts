@@ -1,6 +1,6 @@
 import { DEAD_LETTER_QUEUE } from "../../../lib/app/ports.ts";
 import { isTerminal } from "../../../lib/core/occurrence.ts";
-import { type Finding, finding, type InvariantOf, isDeath, isHeadRow, mayWaitForEver, moved } from "./invariant.ts";
+import { type Finding, finding, type InvariantOf, isDeath, isHeadRow, mayWaitForEver } from "./invariant.ts";
 import { mayHaveLostItsLease } from "./leases.ts";
 
 /** How long after the last fault a row may still be under way: the queue's lease is the longest of all waits, for each attempt left. */
@@ -30,18 +30,18 @@ export const deadLettersAreKnown: InvariantOf = () => {
   const published = new Set<string>();
   return {
     name: "dead letters are known",
-    on: (fact) => {
-      if (fact.type === "sent" && fact.queue === DEAD_LETTER_QUEUE && !fact.swallowed)
-        queued.add(`${fact.key}:${fact.token}`);
-      if (fact.type === "published" && /Failed|Dead-Lettered/.test(fact.detailType))
-        published.add(`${fact.occurrenceId}:${fact.token}`);
-      const change = moved(fact);
-      if (change && isDeath(change)) {
+    on: {
+      sent: ({ key, token, queue, swallowed }) => {
+        if (queue === DEAD_LETTER_QUEUE && !swallowed) queued.add(`${key}:${token}`);
+      },
+      published: ({ detailType, occurrenceId, token }) => {
+        if (/Failed|Dead-Lettered/.test(detailType)) published.add(`${occurrenceId}:${token}`);
+      },
+      moved: (change) => {
         const { key, new: row } = change;
         const { occurrenceId, fencingToken: token } = row;
-        deaths.set(`${key}:${token}`, { key, occurrenceId, token });
-      }
-      return undefined;
+        if (isDeath(change)) deaths.set(`${key}:${token}`, { key, occurrenceId, token });
+      },
     },
     atEnd: (world) =>
       [...deaths.entries()].flatMap(([name, { key, occurrenceId, token }]): Finding[] => {
@@ -69,34 +69,34 @@ export const acknowledgedWhenSafe: InvariantOf = (world) => {
   const reported = new Set<string>();
   return {
     name: "acknowledged only when safe",
-    on: (fact) => {
-      if (fact.type === "delivered") {
-        const name = `${fact.by?.name} ${fact.key}:${fact.token}`;
+    on: {
+      delivered: ({ key, token, by }) => {
+        const name = `${by?.name} ${key}:${token}`;
         deliveries.set(name, (deliveries.get(name) ?? 0) + 1);
-      }
-      if (fact.type === "job-started") {
-        const { key, token, owner } = fact.attempt;
-        begun.set(`${fact.by?.name} ${key}:${token}`, owner);
+      },
+      "job-started": ({ attempt: { key, token, owner }, by }) => {
+        begun.set(`${by?.name} ${key}:${token}`, owner);
         // A worker's process may have reported of earlier attempts.
-        reported.delete(`${fact.by?.name} ${key}`);
-      }
-      if (fact.type === "write" && fact.by?.role === "consumer" && REPORTS.has(fact.status))
-        reported.add(`${fact.by.name} ${fact.key}`);
-      if (fact.type !== "acknowledged") return undefined;
-      const { key, token, by, at } = fact;
-      const row = world.row(key);
-      if (row === undefined || isTerminal(row.status) || row.fencingToken > token) return undefined;
-      if (row.dueAt === undefined)
-        return finding(key, `its message was deleted while it is ${row.status} without a due time`);
-      if (row.status === "DISPATCHED" && row.fencingToken === token)
-        return finding(key, `its message was deleted, and attempt ${token} waits for it`);
-      const name = `${by?.name} ${key}:${token}`;
-      // Of more messages than one of an attempt, as where one came again while the job worked, all but one are nobody's.
-      if (row.status !== "RUNNING" || begun.get(name) !== row.owner || deliveries.get(name) !== 1) return undefined;
-      const tried = reported.has(`${by?.name} ${key}`);
-      return tried || world.clocksAreWrong || (by !== undefined && mayHaveLostItsLease(by, at))
-        ? undefined
-        : finding(key, "its message was deleted before its end was reported");
+        reported.delete(`${by?.name} ${key}`);
+      },
+      write: ({ key, status, by }) => {
+        if (by?.role === "consumer" && REPORTS.has(status)) reported.add(`${by.name} ${key}`);
+      },
+      acknowledged: ({ key, token, by, at }) => {
+        const row = world.row(key);
+        if (row === undefined || isTerminal(row.status) || row.fencingToken > token) return undefined;
+        if (row.dueAt === undefined)
+          return finding(key, `its message was deleted while it is ${row.status} without a due time`);
+        if (row.status === "DISPATCHED" && row.fencingToken === token)
+          return finding(key, `its message was deleted, and attempt ${token} waits for it`);
+        const name = `${by?.name} ${key}:${token}`;
+        // Of more messages than one of an attempt, as where one came again while the job worked, all but one are nobody's.
+        if (row.status !== "RUNNING" || begun.get(name) !== row.owner || deliveries.get(name) !== 1) return undefined;
+        const tried = reported.has(`${by?.name} ${key}`);
+        return tried || world.clocksAreWrong || (by !== undefined && mayHaveLostItsLease(by, at))
+          ? undefined
+          : finding(key, "its message was deleted before its end was reported");
+      },
     },
   };
 };

@@ -1,5 +1,5 @@
 import { isTerminal, type Occurrence } from "../../../lib/core/occurrence.ts";
-import { finding, type InvariantOf, isHeadRow, moved } from "./invariant.ts";
+import { finding, type InvariantOf, isHeadRow } from "./invariant.ts";
 
 /** What a clock and whole seconds may make of the end of a run. */
 const SLACK_MS = 5_000;
@@ -9,20 +9,22 @@ export const historyIsKept: InvariantOf = (world) => {
   const historyMs = world.settings.historySeconds * 1000;
   return {
     name: "history is kept",
-    on: (fact) => {
-      const change = moved(fact);
-      if (change === undefined) return undefined;
-      const { key, old, new: row, at } = change;
-      const { expiresAtSeconds, endedAt = at } = row;
-      if (mustStay(row))
-        return expiresAtSeconds === undefined ? undefined : finding(key, `it is ${row.status} and may be removed`);
-      if (expiresAtSeconds === undefined) return finding(key, `it is ${row.status} and stays for ever`);
-      if (expiresAtSeconds === old.expiresAtSeconds) return undefined;
-      const keptMs = expiresAtSeconds * 1000 - historyMs;
-      if (keptMs + SLACK_MS < Math.max(endedAt, row.scheduledFor))
-        return finding(key, `it may be removed ${Math.max(endedAt, row.scheduledFor) - keptMs} ms before history ends`);
-      const longMs = keptMs - Math.max(at, row.scheduledFor);
-      return longMs > SLACK_MS ? finding(key, `it is kept ${longMs} ms longer than history`) : undefined;
+    on: {
+      moved: ({ key, old, new: row, at }) => {
+        const { expiresAtSeconds, endedAt = at } = row;
+        if (mustStay(row))
+          return expiresAtSeconds === undefined ? undefined : finding(key, `it is ${row.status} and may be removed`);
+        if (expiresAtSeconds === undefined) return finding(key, `it is ${row.status} and stays for ever`);
+        if (expiresAtSeconds === old.expiresAtSeconds) return undefined;
+        const keptMs = expiresAtSeconds * 1000 - historyMs;
+        if (keptMs + SLACK_MS < Math.max(endedAt, row.scheduledFor))
+          return finding(
+            key,
+            `it may be removed ${Math.max(endedAt, row.scheduledFor) - keptMs} ms before history ends`,
+          );
+        const longMs = keptMs - Math.max(at, row.scheduledFor);
+        return longMs > SLACK_MS ? finding(key, `it is kept ${longMs} ms longer than history`) : undefined;
+      },
     },
   };
 };
@@ -36,13 +38,15 @@ const mustStay = ({ status, deadLetteredAt }: Occurrence): boolean =>
  */
 export const removedStaysRemoved: InvariantOf = (world) => ({
   name: "removed stays removed",
-  on: (fact) => {
-    if (fact.type !== "row" || fact.old !== undefined || !world.expired.has(fact.key)) return undefined;
-    const isLeftBehind = (row: Occurrence) =>
-      row.scheduleId === fact.new?.scheduleId &&
-      isHeadRow(row) &&
-      row.scheduledFor < Math.min(fact.new.scheduledFor, fact.at - world.settings.historySeconds * 1000);
-    if (world.store.allOccurrences().some(isLeftBehind)) return undefined;
-    return finding(fact.key, `it was over and removed, and ${fact.by?.name ?? "somebody"} inserts it again`);
+  on: {
+    row: ({ key, old, new: inserted, at, by }) => {
+      if (old !== undefined || !world.expired.has(key)) return undefined;
+      const isLeftBehind = (row: Occurrence) =>
+        row.scheduleId === inserted?.scheduleId &&
+        isHeadRow(row) &&
+        row.scheduledFor < Math.min(inserted.scheduledFor, at - world.settings.historySeconds * 1000);
+      if (world.store.allOccurrences().some(isLeftBehind)) return undefined;
+      return finding(key, `it was over and removed, and ${by?.name ?? "somebody"} inserts it again`);
+    },
   },
 });

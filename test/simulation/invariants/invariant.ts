@@ -14,10 +14,15 @@ export interface Violation extends Finding {
   readonly at: number;
 }
 
-/** A property of everything that happens. It sees every fact in order, and the world once the faults have healed. */
+/** What can be listened to: facts by their type, and after the fact of a row that was there before and still is, its change. */
+export type Heard = { readonly [Type in Seen["type"]]: Extract<Seen, { readonly type: Type }> } & {
+  readonly moved: Moved;
+};
+
+/** A property of everything that happens. It sees the facts that it listens to in order, and the world once the faults have healed. */
 export interface Invariant {
   readonly name: string;
-  on?(fact: Seen): Finding | undefined;
+  readonly on?: { readonly [Type in keyof Heard]?: (fact: Heard[Type]) => Finding | undefined };
   /** Some minutes after the last fault, before any sweep has run since: what must have come right by itself. */
   afterHealing?(world: World): readonly Finding[];
   /** When nothing is left to do. */

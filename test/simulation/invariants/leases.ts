@@ -1,22 +1,22 @@
 import { LEASES } from "../../../lib/core/lease.ts";
 import type { Process } from "../world/process.ts";
-import { finding, type InvariantOf, isClaim, isClaimAgain, isStart, moved } from "./invariant.ts";
+import { finding, type InvariantOf, isClaim, isClaimAgain, isStart } from "./invariant.ts";
 
 /** Nobody takes a row whose lease, by the store's clock, still runs. */
 export const liveLeasesAreRespected: InvariantOf = () => ({
   name: "live leases are respected",
-  on: (fact) => {
-    const change = moved(fact);
-    if (change === undefined) return undefined;
-    const { key, old, new: row, at } = change;
-    const taken =
-      isClaim(change) || isClaimAgain(change) || (old.status === "RUNNING" && row.status === "DEAD_LETTERED");
-    const byHolder = fact.by?.role === "consumer";
-    if (!taken || byHolder || old.leaseUntil === undefined || at >= old.leaseUntil) return undefined;
-    return finding(
-      key,
-      `it was taken ${old.leaseUntil - at} ms before its lease ended (${old.status} to ${row.status})`,
-    );
+  on: {
+    moved: (change) => {
+      const { key, old, new: row, at, by } = change;
+      const taken =
+        isClaim(change) || isClaimAgain(change) || (old.status === "RUNNING" && row.status === "DEAD_LETTERED");
+      const byHolder = by?.role === "consumer";
+      if (!taken || byHolder || old.leaseUntil === undefined || at >= old.leaseUntil) return undefined;
+      return finding(
+        key,
+        `it was taken ${old.leaseUntil - at} ms before its lease ended (${old.status} to ${row.status})`,
+      );
+    },
   },
 });
 
@@ -50,23 +50,25 @@ export const leasesAreLostForACause: InvariantOf = (world) => {
   const holders = new Map<string, { readonly process: Process; readonly since: number; begun: boolean }>();
   return {
     name: "leases are lost for a cause",
-    on: (fact) => {
-      const begins = fact.type === "job-started" ? holders.get(fact.attempt.key) : undefined;
-      if (begins && begins.process === fact.by) begins.begun = true;
-      const change = moved(fact);
-      if (change === undefined) return undefined;
-      const { key, old, new: row, by, at } = change;
-      if (isStart(change) && by) holders.set(key, { process: by, since: at, begun: false });
-      const lost = old.status === "RUNNING" && (isClaim(change) || row.deadLetterReason === "worker-lost");
-      if (!lost || by?.role === "consumer") return undefined;
-      const holder = holders.get(key);
-      if (holder === undefined) return finding(key, "a lease was lost that nobody had");
-      const { process, since, begun } = holder;
-      // A start whose answer was lost and that could not be settled is handed back: its lease ends unused.
-      const wasInDoubt = !begun && process.struckSince(since, ["write"]).length > 0;
-      return world.clocksAreWrong || wasInDoubt || mayHaveLostItsLease(process, since)
-        ? undefined
-        : finding(key, `${process.name} lost its lease though nothing happened to it`);
+    on: {
+      "job-started": ({ attempt, by }) => {
+        const holder = holders.get(attempt.key);
+        if (holder && holder.process === by) holder.begun = true;
+      },
+      moved: (change) => {
+        const { key, old, new: row, by, at } = change;
+        if (isStart(change) && by) holders.set(key, { process: by, since: at, begun: false });
+        const lost = old.status === "RUNNING" && (isClaim(change) || row.deadLetterReason === "worker-lost");
+        if (!lost || by?.role === "consumer") return undefined;
+        const holder = holders.get(key);
+        if (holder === undefined) return finding(key, "a lease was lost that nobody had");
+        const { process, since, begun } = holder;
+        // A start whose answer was lost and that could not be settled is handed back: its lease ends unused.
+        const wasInDoubt = !begun && process.struckSince(since, ["write"]).length > 0;
+        return world.clocksAreWrong || wasInDoubt || mayHaveLostItsLease(process, since)
+          ? undefined
+          : finding(key, `${process.name} lost its lease though nothing happened to it`);
+      },
     },
   };
 };
@@ -83,22 +85,23 @@ export const oneAttemptActs: InvariantOf = () => {
   const acting = new Map<string, Acting[]>();
   return {
     name: "one attempt acts at a time",
-    on: (fact) => {
-      if (fact.type === "job-ended") {
-        const { key, owner } = fact.attempt;
+    on: {
+      "job-ended": ({ attempt: { key, owner } }) => {
         acting.set(
           key,
           (acting.get(key) ?? []).filter((one) => one.owner !== owner),
         );
-      }
-      if (fact.type !== "job-started" || fact.by === undefined) return undefined;
-      const { key, token, owner } = fact.attempt;
-      const others = acting.get(key) ?? [];
-      acting.set(key, [...others, { token, owner, process: fact.by, since: fact.at, signal: fact.signal }]);
-      const free = others.find(
-        ({ process, since, signal }) => process.alive && !process.frozenSince(since) && !signal.aborted,
-      );
-      return free ? finding(key, `attempt ${token} began while attempt ${free.token} may still act`) : undefined;
+      },
+      "job-started": ({ attempt, by, at, signal: own }) => {
+        if (by === undefined) return undefined;
+        const { key, token, owner } = attempt;
+        const others = acting.get(key) ?? [];
+        acting.set(key, [...others, { token, owner, process: by, since: at, signal: own }]);
+        const free = others.find(
+          ({ process, since, signal }) => process.alive && !process.frozenSince(since) && !signal.aborted,
+        );
+        return free ? finding(key, `attempt ${token} began while attempt ${free.token} may still act`) : undefined;
+      },
     },
   };
 };

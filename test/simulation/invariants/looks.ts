@@ -39,42 +39,46 @@ export const visitsWrite: InvariantOf = (world) => {
     (isHeadRow(before.stood) && hadOlderHead(before, headsMovedAt, world));
   return {
     name: "visits write",
-    on: (fact) => {
-      const { by } = fact;
-      if (fact.type === "row" && fact.old && isHeadRow(fact.old)) headsMovedAt.set(fact.old.scheduleId, fact.at);
-      if (by?.role !== "dispatcher") return undefined;
-      const own = looks.get(by) ?? new Map<string, Looks>();
-      looks.set(by, own);
-      if (fact.type === "row") {
-        own.delete(fact.key);
+    on: {
+      row: ({ key, old, at, by }) => {
+        if (old && isHeadRow(old)) headsMovedAt.set(old.scheduleId, at);
+        if (by === undefined) return undefined;
+        looks.get(by)?.delete(key);
         moves.set(by, (moves.get(by) ?? 0) + 1);
-      }
-      // It knows the store's time no more, say, and notices that itself.
-      if (fact.type === "log" && fact.message.startsWith(FAILED)) own.clear();
-      if (fact.type !== "looked") return undefined;
-      for (const shown of [...fact.rows, ...fact.ahead]) {
-        const key = formatKey(shown);
-        const before = own.get(key);
-        const stood = world.row(key);
-        if (stood === undefined) continue;
-        const now = { at: fact.at, shown, stood, faults: by.faults, moves: moves.get(by) ?? 0 };
-        const fresh =
-          before === undefined ||
-          before.stood !== stood ||
-          before.faults !== now.faults ||
-          (before.moves !== now.moves && isExplained(before));
-        if (fresh) own.set(key, { ...now, since: fact.askedAt, count: 1 });
-        else if (!isExplained(before)) return finding(key, "it was looked at again, and had not been written");
-        else {
-          const count = before.count + 1;
-          const passedMs = fact.askedAt - before.since;
-          // Another release polls at a pace of its own.
-          if (!world.hadAnotherRelease && count > SOON_MAX + passedMs / POLL_MS)
-            return finding(key, `it was looked at ${count} times in ${passedMs} ms, and not written`);
-          own.set(key, { ...now, since: before.since, count });
+        return undefined;
+      },
+      log: ({ message, by }) => {
+        // It knows the store's time no more, say, and notices that itself.
+        if (by && message.startsWith(FAILED)) looks.delete(by);
+      },
+      looked: ({ at, askedAt, rows, ahead, by }) => {
+        if (by?.role !== "dispatcher") return undefined;
+        const own = looks.get(by) ?? new Map<string, Looks>();
+        looks.set(by, own);
+        for (const shown of [...rows, ...ahead]) {
+          const key = formatKey(shown);
+          const before = own.get(key);
+          const stood = world.row(key);
+          if (stood === undefined) continue;
+          const now = { at, shown, stood, faults: by.faults, moves: moves.get(by) ?? 0 };
+          const fresh =
+            before === undefined ||
+            before.stood !== stood ||
+            before.faults !== now.faults ||
+            (before.moves !== now.moves && isExplained(before));
+          if (fresh) own.set(key, { ...now, since: askedAt, count: 1 });
+          else if (!isExplained(before)) return finding(key, "it was looked at again, and had not been written");
+          else {
+            const count = before.count + 1;
+            const passedMs = askedAt - before.since;
+            // Another release polls at a pace of its own.
+            if (!world.hadAnotherRelease && count > SOON_MAX + passedMs / POLL_MS)
+              return finding(key, `it was looked at ${count} times in ${passedMs} ms, and not written`);
+            own.set(key, { ...now, since: before.since, count });
+          }
         }
-      }
-      return undefined;
+        return undefined;
+      },
     },
   };
 };

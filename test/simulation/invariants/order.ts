@@ -1,6 +1,6 @@
 import { formatKey, type Occurrence } from "../../../lib/core/occurrence.ts";
 import type { Process } from "../world/process.ts";
-import { CLOCK_BEHIND_MS, finding, type InvariantOf, isClaim, isHeadRow, moved } from "./invariant.ts";
+import { CLOCK_BEHIND_MS, finding, type InvariantOf, isClaim, isHeadRow } from "./invariant.ts";
 
 /** A firing that is still to take its turn: a head, or a missed one that is caught up with. */
 const isToCome = (row: Occurrence): boolean =>
@@ -59,24 +59,30 @@ export const oldestGoesFirst: InvariantOf = (world) => {
 
   return {
     name: "the oldest goes first",
-    on: (fact) => {
-      if (fact.type === "looked" && fact.by) {
-        const own = looks.get(fact.by) ?? new Map<string, number>();
-        looks.set(fact.by, own);
-        for (const row of [...fact.rows, ...fact.ahead]) own.set(formatKey(row), fact.askedAt);
-      }
-      if (fact.type === "turn-taken" && fact.by) take(fact.scheduleId, fact.firing, fact.by);
-      if (fact.type !== "row") return undefined;
-      const { key } = fact;
-      if (fact.new && isToCome(fact.new)) note(key, fact.new, fact.at);
-      else if (fact.old && isToCome(fact.old)) toCome.get(fact.old.scheduleId)?.delete(key);
-      const change = moved(fact);
-      if (change === undefined || !isToCome(change.old) || !isClaim(change)) return undefined;
-      const { scheduleId, firing, overlap } = change.new;
-      const turn = turns.get(scheduleId);
-      if (overlap !== "wait" || turn?.firing !== firing || turn.older === undefined || world.clocksAreWrong)
+    on: {
+      looked: ({ askedAt, rows, ahead, by }) => {
+        if (by === undefined) return undefined;
+        const own = looks.get(by) ?? new Map<string, number>();
+        looks.set(by, own);
+        for (const row of [...rows, ...ahead]) own.set(formatKey(row), askedAt);
         return undefined;
-      return finding(scheduleId, `${key} took its turn before ${turn.older}, which was older and due`);
+      },
+      "turn-taken": ({ scheduleId, firing, by }) => {
+        if (by) take(scheduleId, firing, by);
+      },
+      row: ({ key, old, new: row, at }) => {
+        if (row && isToCome(row)) note(key, row, at);
+        else if (old && isToCome(old)) toCome.get(old.scheduleId)?.delete(key);
+      },
+      moved: (change) => {
+        if (!isToCome(change.old) || !isClaim(change)) return undefined;
+        const { key, new: row } = change;
+        const { scheduleId, firing, overlap } = row;
+        const turn = turns.get(scheduleId);
+        if (overlap !== "wait" || turn?.firing !== firing || turn.older === undefined || world.clocksAreWrong)
+          return undefined;
+        return finding(scheduleId, `${key} took its turn before ${turn.older}, which was older and due`);
+      },
     },
   };
 };

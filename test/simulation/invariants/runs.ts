@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Occurrence } from "../../../lib/core/occurrence.ts";
 import type { Process } from "../world/process.ts";
-import { finding, type InvariantOf, isClaim, isRevival, isStart, type Moved, moved } from "./invariant.ts";
+import { finding, type InvariantOf, isClaim, isRevival, isStart, type Moved } from "./invariant.ts";
 
 /** What led to a run's starts. */
 interface Causes {
@@ -27,34 +27,38 @@ export const startsHaveCauses: InvariantOf = (world) => {
     runs.set(key, causes);
     return causes;
   };
+  const touched = ({ key, by }: Pick<Moved, "key" | "by">): undefined => {
+    const { touchedBy } = causesOf(key);
+    if (by) touchedBy.add(by);
+  };
   return {
     name: "starts have causes",
-    on: (fact) => {
-      if ((fact.type === "delivered" || fact.type === "sent") && fact.by) causesOf(fact.key).touchedBy.add(fact.by);
-      const change = moved(fact);
-      if (change !== undefined) {
+    on: {
+      delivered: touched,
+      sent: touched,
+      moved: (change) => {
+        const { old, new: row } = change;
+        touched(change);
         const causes = causesOf(change.key);
-        if (change.by) causes.touchedBy.add(change.by);
         if (isClaim(change)) causes.claims += 1;
         if (isStart(change)) causes.begun += 1;
-        const retried = change.old.status === "RUNNING" && change.new.status === "RETRYING";
-        const lost = change.old.status === "RUNNING" && isClaim(change);
+        const retried = old.status === "RUNNING" && row.status === "RETRYING";
+        const lost = old.status === "RUNNING" && isClaim(change);
         if (retried || lost || isRevival(change)) causes.asked += 1;
-        if (change.old.status === "DISPATCHED" && !["DISPATCHED", "RUNNING"].includes(change.new.status))
-          causes.given += 1;
-      }
-      if (fact.type !== "job-started") return undefined;
-      const { key, token, owner } = fact.attempt;
-      const started = tokens.get(key) ?? new Map<number, string>();
-      tokens.set(key, started);
-      const earlier = started.get(token);
-      started.set(token, owner);
-      if (earlier !== undefined) return finding(key, `attempt ${token} started twice: ${earlier} and ${owner}`);
-      const causes = causesOf(key);
-      causes.starts += 1;
-      return causes.starts <= 1 + causes.asked
-        ? undefined
-        : finding(key, `it started ${causes.starts} times, and had cause to ${1 + causes.asked} times`);
+        if (old.status === "DISPATCHED" && !["DISPATCHED", "RUNNING"].includes(row.status)) causes.given += 1;
+      },
+      "job-started": ({ attempt: { key, token, owner } }) => {
+        const started = tokens.get(key) ?? new Map<number, string>();
+        tokens.set(key, started);
+        const earlier = started.get(token);
+        started.set(token, owner);
+        if (earlier !== undefined) return finding(key, `attempt ${token} started twice: ${earlier} and ${owner}`);
+        const causes = causesOf(key);
+        causes.starts += 1;
+        return causes.starts <= 1 + causes.asked
+          ? undefined
+          : finding(key, `it started ${causes.starts} times, and had cause to ${1 + causes.asked} times`);
+      },
     },
     atEnd: () =>
       [...runs].flatMap(([key, { claims, begun, given, touchedBy }]) => {
@@ -69,27 +73,26 @@ export const startsHaveCauses: InvariantOf = (world) => {
 /** No job begins once the lease of its attempt has ended. */
 export const jobsBeginWithinTheirLease: InvariantOf = (world) => ({
   name: "jobs begin within their lease",
-  on: (fact) => {
-    if (fact.type !== "job-started" || world.clocksAreWrong) return undefined;
-    const { leaseUntil } = fact;
-    return fact.at >= leaseUntil
-      ? finding(fact.attempt.key, `attempt ${fact.attempt.token} began ${fact.at - leaseUntil} ms after its lease`)
-      : undefined;
+  on: {
+    "job-started": ({ attempt: { key, token }, at, leaseUntil }) =>
+      at < leaseUntil || world.clocksAreWrong
+        ? undefined
+        : finding(key, `attempt ${token} began ${at - leaseUntil} ms after its lease`),
   },
 });
 
 /** Nothing is claimed or started before it falls due, or before its nominal instant, by the store's clock. */
 export const nothingIsEarly: InvariantOf = () => ({
   name: "nothing is early",
-  on: (fact) => {
-    if (fact.type === "job-started" && fact.at < fact.scheduledFor)
-      return finding(fact.attempt.key, `it started ${fact.scheduledFor - fact.at} ms before its instant`);
-    const change = moved(fact);
-    if (change === undefined || !isClaim(change)) return undefined;
-    const { key, old, at } = change;
-    return old.dueAt !== undefined && at >= old.dueAt
-      ? undefined
-      : finding(key, `it was claimed ${(old.dueAt ?? at) - at} ms before it fell due`);
+  on: {
+    "job-started": ({ attempt: { key }, at, scheduledFor }) =>
+      at < scheduledFor ? finding(key, `it started ${scheduledFor - at} ms before its instant`) : undefined,
+    moved: (change) => {
+      const { key, old, at } = change;
+      return !isClaim(change) || (old.dueAt !== undefined && at >= old.dueAt)
+        ? undefined
+        : finding(key, `it was claimed ${(old.dueAt ?? at) - at} ms before it fell due`);
+    },
   },
 });
 
@@ -101,27 +104,28 @@ export const staleReportsChangeNothing: InvariantOf = () => {
   const holds = new WeakMap<Process, Map<string, { token: number; owner: string }>>();
   return {
     name: "stale reports change nothing",
-    on: (fact) => {
-      const change = moved(fact);
-      if (change === undefined || change.by?.role !== "consumer") return undefined;
-      const { key, old, new: row, by } = change;
-      // The end of a run brings the next one of its schedule forward: that one is nobody's yet.
-      const broughtForward = old.status === "PENDING" && row.status === "PENDING";
-      if (isRevival(change) || broughtForward) return undefined;
-      const own = holds.get(by) ?? new Map<string, { token: number; owner: string }>();
-      holds.set(by, own);
-      if (isStart(change)) {
-        own.set(key, { token: row.fencingToken, owner: row.owner ?? "" });
-        return undefined;
-      }
-      const held = own.get(key);
-      if (held?.token === old.fencingToken && held.owner === old.owner && old.status === "RUNNING") return undefined;
-      if (held && standsDown(change, held)) return undefined;
-      const as = held ? `attempt ${held.token} (${held.owner})` : "no attempt of its own";
-      return finding(
-        key,
-        `${by.name} with ${as} changed ${old.status}/${old.fencingToken} (${old.owner}) to ${row.status}`,
-      );
+    on: {
+      moved: (change) => {
+        const { key, old, new: row, by } = change;
+        if (by?.role !== "consumer") return undefined;
+        // The end of a run brings the next one of its schedule forward: that one is nobody's yet.
+        const broughtForward = old.status === "PENDING" && row.status === "PENDING";
+        if (isRevival(change) || broughtForward) return undefined;
+        const own = holds.get(by) ?? new Map<string, { token: number; owner: string }>();
+        holds.set(by, own);
+        if (isStart(change)) {
+          own.set(key, { token: row.fencingToken, owner: row.owner ?? "" });
+          return undefined;
+        }
+        const held = own.get(key);
+        if (held?.token === old.fencingToken && held.owner === old.owner && old.status === "RUNNING") return undefined;
+        if (held && standsDown(change, held)) return undefined;
+        const as = held ? `attempt ${held.token} (${held.owner})` : "no attempt of its own";
+        return finding(
+          key,
+          `${by.name} with ${as} changed ${old.status}/${old.fencingToken} (${old.owner}) to ${row.status}`,
+        );
+      },
     },
   };
 };
@@ -147,16 +151,17 @@ export const effectsAreFenced: InvariantOf = () => {
   const taken = new Map<string, Map<number, string>>();
   return {
     name: "effects are fenced",
-    on: (fact) => {
-      if (fact.type !== "effect" || !fact.accepted) return undefined;
-      const { key, token, owner } = fact.attempt;
-      const tokens = taken.get(key) ?? new Map<number, string>();
-      taken.set(key, tokens);
-      const earlier = tokens.get(token);
-      tokens.set(token, owner);
-      if (earlier !== undefined && earlier !== owner)
-        return finding(key, `the effects of ${earlier} and ${owner} both passed with token ${token}`);
-      return token < Math.max(...tokens.keys()) ? finding(key, `an effect of token ${token} came last`) : undefined;
+    on: {
+      effect: ({ accepted, attempt: { key, token, owner } }) => {
+        if (!accepted) return undefined;
+        const tokens = taken.get(key) ?? new Map<number, string>();
+        taken.set(key, tokens);
+        const earlier = tokens.get(token);
+        tokens.set(token, owner);
+        if (earlier !== undefined && earlier !== owner)
+          return finding(key, `the effects of ${earlier} and ${owner} both passed with token ${token}`);
+        return token < Math.max(...tokens.keys()) ? finding(key, `an effect of token ${token} came last`) : undefined;
+      },
     },
     atEnd: (world) =>
       world.store.allOccurrences().flatMap((row) => {

@@ -12,21 +12,22 @@ export const scheduleNewsIsTold: InvariantOf = () => {
   const lost = new Set<string>();
   return {
     name: "schedule news is told",
-    on: (fact) => {
-      if (fact.type === "record-lost" && fact.scheduleId !== undefined) lost.add(fact.scheduleId);
-      if (fact.type === "schedule" && fact.new !== undefined) {
-        const status = statusNote(fact.new);
-        const pause = pauseNote(fact.new);
-        const { scheduleId } = fact;
+    on: {
+      "record-lost": ({ scheduleId }) => {
+        if (scheduleId !== undefined) lost.add(scheduleId);
+      },
+      schedule: ({ scheduleId, new: item }) => {
+        const status = item && statusNote(item);
+        const pause = item && pauseNote(item);
         if (status?.state === "INVALID") happened.set(`Schedule Invalid ${scheduleId} ${status.version}`, scheduleId);
         if (pause?.by === PAUSED_BY_ITSELF)
           happened.set(`Schedule Paused Itself ${scheduleId} ${pause.at}`, scheduleId);
-      }
-      if (fact.type !== "published" || fact.scheduleNews === undefined) return undefined;
-      told.add(fact.scheduleNews);
-      return happened.has(fact.scheduleNews)
-        ? undefined
-        : finding(undefined, `"${fact.scheduleNews}" was told, and did not happen`);
+      },
+      published: ({ scheduleNews: news }) => {
+        if (news === undefined) return undefined;
+        told.add(news);
+        return happened.has(news) ? undefined : finding(undefined, `"${news}" was told, and did not happen`);
+      },
     },
     atEnd: () =>
       [...happened].flatMap(([news, scheduleId]) =>

@@ -2,7 +2,7 @@ import { attemptId, formatKey } from "../../../lib/core/occurrence.ts";
 import { isLive, type Reign, wants } from "../oracle/definitions.ts";
 import { firingsWithin } from "../oracle/firings.ts";
 import type { World } from "../world/world.ts";
-import { type Finding, finding, type InvariantOf, isClaim, isHeadRow, type Moved, moved } from "./invariant.ts";
+import { type Finding, finding, type InvariantOf, isClaim, isHeadRow, type Moved } from "./invariant.ts";
 
 /** A head comes up late by this at most, and a chain is without one for this long, while nothing goes wrong. */
 export const SETTLED_MS = 120_000;
@@ -13,21 +13,22 @@ const keyOf = (scheduleId: string, at: number): string => `${scheduleId}@${new D
 export const headsFireByTheirDefinition: InvariantOf = (world) => {
   return {
     name: "heads fire by their definition",
-    on: (fact) => {
-      const change = moved(fact);
-      if (change === undefined || !isHeadRow(change.old)) return undefined;
-      const { key, old, new: row, at } = change;
-      const reigns = world.definitions.during(old.scheduleId, old.dueAt ?? old.scheduledFor, at);
-      if (isClaim(change)) {
-        const wanted = reigns.some(
-          ({ item }) =>
-            wants(item, old.scheduledFor) && item !== undefined && world.isVersionOf(row.scheduleVersion, item),
-        );
-        return wanted
-          ? undefined
-          : finding(key, "it was claimed, and no definition in force since its instant fires it so");
-      }
-      return skippedFor(change, reigns);
+    on: {
+      moved: (change) => {
+        const { key, old, new: row, at } = change;
+        if (!isHeadRow(old)) return undefined;
+        const reigns = world.definitions.during(old.scheduleId, old.dueAt ?? old.scheduledFor, at);
+        if (isClaim(change)) {
+          const wanted = reigns.some(
+            ({ item }) =>
+              wants(item, old.scheduledFor) && item !== undefined && world.isVersionOf(row.scheduleVersion, item),
+          );
+          return wanted
+            ? undefined
+            : finding(key, "it was claimed, and no definition in force since its instant fires it so");
+        }
+        return skippedFor(change, reigns);
+      },
     },
   };
 };
@@ -42,12 +43,11 @@ function skippedFor({ key, old, new: row }: Moved, reigns: readonly Reign[]): Fi
 /** A firing is passed over as missed only by a decision that its row has carried since before: every later pass follows that one. */
 export const misfiresAreRecordedFirst: InvariantOf = () => ({
   name: "misfires are recorded first",
-  on: (fact) => {
-    const change = moved(fact);
-    if (change?.new.status !== "SKIPPED" || change.new.skipReason !== "misfire" || change.old.misfire) return undefined;
-    return change.old.status === "SKIPPED"
-      ? undefined
-      : finding(change.key, "it was passed over, and no decision said so");
+  on: {
+    moved: ({ key, old, new: row }) =>
+      row.status !== "SKIPPED" || row.skipReason !== "misfire" || old.misfire || old.status === "SKIPPED"
+        ? undefined
+        : finding(key, "it was passed over, and no decision said so"),
   },
 });
 
@@ -58,12 +58,16 @@ export const noInstantIsAbsent: InvariantOf = () => {
   const wished = new Set<string>();
   return {
     name: "no instant is absent",
-    on: (fact) => {
-      const change = moved(fact);
-      if (change && isHeadRow(change.old) && !isHeadRow(change.new)) takenAt.set(change.key, change.at);
-      if (fact.type === "operator" && fact.action === "cancel") wished.add(fact.name);
-      if (fact.type === "record-lost" && fact.scheduleId !== undefined) lost.add(fact.scheduleId);
-      return undefined;
+    on: {
+      moved: ({ key, old, new: row, at }) => {
+        if (isHeadRow(old) && !isHeadRow(row)) takenAt.set(key, at);
+      },
+      operator: ({ action, name }) => {
+        if (action === "cancel") wished.add(name);
+      },
+      "record-lost": ({ scheduleId }) => {
+        if (scheduleId !== undefined) lost.add(scheduleId);
+      },
     },
     atEnd: (world) =>
       world.definitions.scheduleIds
@@ -118,9 +122,10 @@ export const chainsGoOn: InvariantOf = () => {
   const lost = new Set<string>();
   return {
     name: "chains go on",
-    on: (fact) => {
-      if (fact.type === "record-lost" && fact.scheduleId !== undefined) lost.add(fact.scheduleId);
-      return undefined;
+    on: {
+      "record-lost": ({ scheduleId }) => {
+        if (scheduleId !== undefined) lost.add(scheduleId);
+      },
     },
     afterHealing: (world) =>
       world.definitions.scheduleIds.flatMap((scheduleId): Finding[] => {
@@ -144,13 +149,17 @@ export const cancelsHold: InvariantOf = () => {
   const started = new Set<string>();
   return {
     name: "cancels hold",
-    on: (fact) => {
-      const change = moved(fact);
-      if (change?.new?.status === "RUNNING") started.add(attemptId(change.key, change.new.fencingToken));
-      if (fact.type === "operator" && fact.action === "cancel" && fact.phase === "done") cancelled.add(fact.name);
-      if (fact.type !== "job-started" || !cancelled.has(fact.attempt.key)) return undefined;
-      if (started.has(attemptId(fact.attempt.key, fact.attempt.token))) return undefined;
-      return finding(fact.attempt.key, `attempt ${fact.attempt.token} began after its cancel had returned`);
+    on: {
+      moved: ({ key, new: row }) => {
+        if (row.status === "RUNNING") started.add(attemptId(key, row.fencingToken));
+      },
+      operator: ({ action, phase, name }) => {
+        if (action === "cancel" && phase === "done") cancelled.add(name);
+      },
+      "job-started": ({ attempt: { key, token } }) =>
+        cancelled.has(key) && !started.has(attemptId(key, token))
+          ? finding(key, `attempt ${token} began after its cancel had returned`)
+          : undefined,
     },
   };
 };

@@ -5,7 +5,15 @@ import type { Instant } from "../../../lib/core/instant.ts";
 import { isTerminal, type Occurrence } from "../../../lib/core/occurrence.ts";
 import type { Settings } from "../../../lib/runtime/env.ts";
 import type { FaultPlan } from "../faults/plan.ts";
-import { type Finding, type Invariant, isHeadRow, mayWaitForEver, type Violation } from "../invariants/invariant.ts";
+import {
+  type Finding,
+  type Heard,
+  type Invariant,
+  isHeadRow,
+  mayWaitForEver,
+  moved,
+  type Violation,
+} from "../invariants/invariant.ts";
 import { DefinitionHistory } from "../oracle/definitions.ts";
 import { type Release, THIS_RELEASE } from "../platform/release.ts";
 import type { Fact, Seen } from "./facts.ts";
@@ -72,6 +80,7 @@ export class World {
   #processes = 0;
   #nonces = 0;
   readonly #invariants: Invariant[] = [];
+  readonly #listening = new Map<keyof Heard, readonly Invariant[]>();
   readonly #nudged: (() => void)[] = [];
   readonly #listeners: ((fact: Seen) => void)[] = [];
 
@@ -135,6 +144,7 @@ export class World {
   /** Has `invariant` see every fact from here on. */
   watch(invariant: Invariant): void {
     this.#invariants.push(invariant);
+    this.#listening.clear();
   }
 
   /** Calls `listener` with every later fact, after the invariants. */
@@ -159,10 +169,9 @@ export class World {
     this.definitions.note(seen);
     if (fact.type === "deployed") this.hadAnotherRelease ||= fact.release !== THIS_RELEASE.name;
     if (fact.type === "fault") this.tally.faults.set(fact.kind, (this.tally.faults.get(fact.kind) ?? 0) + 1);
-    for (const invariant of this.#invariants) {
-      const found = invariant.on?.(seen);
-      if (found !== undefined) this.#violate(invariant.name, found);
-    }
+    this.#judge(seen.type, seen);
+    const change = moved(seen);
+    if (change !== undefined) this.#judge("moved", change);
     if (seen.type === "expired") this.expired.set(seen.key, seen.row);
     if (seen.type === "record-lost" && seen.key !== undefined) this.recordsLost.add(seen.key);
     for (const listener of this.#listeners) listener(seen);
@@ -201,6 +210,21 @@ export class World {
           row.scheduledFor >= before,
       )
     );
+  }
+
+  #judge<Type extends keyof Heard>(type: Type, fact: Heard[Type]): void {
+    for (const { name, on } of this.#listeningTo(type)) {
+      const found = on?.[type]?.(fact);
+      if (found !== undefined) this.#violate(name, found);
+    }
+  }
+
+  #listeningTo(type: keyof Heard): readonly Invariant[] {
+    const known = this.#listening.get(type);
+    if (known !== undefined) return known;
+    const listening = this.#invariants.filter(({ on }) => on?.[type] !== undefined);
+    this.#listening.set(type, listening);
+    return listening;
   }
 
   #violate(invariant: string, { key, message }: Finding): void {
