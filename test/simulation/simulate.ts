@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { errorMessage } from "../../lib/core/errors.ts";
 import type { Simulation } from "./simulation.ts";
 
 const DEFAULT_SEEDS = 100;
@@ -29,7 +30,9 @@ export async function simulate(argv: readonly string[], { stdout, stderr, load }
   const total = { hours: 0, io: 0, faults: new Map<string, number>() };
   let shownAt = performance.now();
   for (let seed = first; seed < first + count; seed += 1) {
-    const outcome = await runSeed(seed, minutes);
+    const outcome = await runSeed(seed, minutes).catch((cause: unknown) => {
+      throw new Error(`the world of seed ${seed} could not be played to its end: ${errorMessage(cause)}`, { cause });
+    });
     total.hours += outcome.simulatedMs / 3_600_000;
     total.io += outcome.io;
     for (const [kind, times] of outcome.faults) total.faults.set(kind, (total.faults.get(kind) ?? 0) + times);

@@ -70,7 +70,7 @@ export const SCHEDULE_MUTANTS: readonly Mutant[] = [
     file: PLAN,
     find: "const verdicts = await engine.schedules.read(scheduleIds);",
     replace:
-      "const kept = (engine.settings.kept ??= new Map());\n  const name = String(scheduleIds);\n  if (!kept.has(name)) kept.set(name, engine.schedules.read(scheduleIds));\n  const verdicts = await kept.get(name);",
+      "const kept = (engine.clock.kept ??= new Map());\n  const name = String(scheduleIds);\n  if (!kept.has(name)) kept.set(name, engine.schedules.read(scheduleIds));\n  const verdicts = await kept.get(name);",
   },
   {
     name: "an edited head runs by its old definition",

@@ -135,6 +135,7 @@ export async function playSmall(
       plain: {},
     },
     latencyMs: () => 5,
+    recorded: true,
   });
   for (const invariant of INVARIANTS) world.watch(invariant(world));
   world.listen((fact) => {

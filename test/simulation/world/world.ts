@@ -36,6 +36,8 @@ export interface WorldOptions {
   readonly queues: Parameters<typeof createMemoryQueue>[0]["queues"];
   /** How long one way to a service and back takes, in milliseconds. */
   readonly latencyMs: (prng: Prng) => number;
+  /** Whether every fact is kept, for a report. */
+  readonly recorded: boolean;
 }
 
 /** Counts that a run reports at its end. */
@@ -57,6 +59,7 @@ export class World {
   readonly queue: MemoryQueue;
   readonly index: IndexView;
   readonly live = new Set<Process>();
+  /** What is recorded of it, oldest first. */
   readonly seen: Seen[] = [];
   readonly tally: Tally = { io: 0, faults: new Map() };
   readonly hash = new TraceHash();
@@ -76,6 +79,7 @@ export class World {
   readonly #rows = new Map<string, Occurrence>();
   readonly #owners = new Map<string, string>();
   readonly #queues: ReadonlySet<string>;
+  readonly #recorded: boolean;
   #writer: Process | undefined;
   #processes = 0;
   #nonces = 0;
@@ -90,6 +94,7 @@ export class World {
     this.settings = options.settings;
     this.pace = options.pace;
     this.other = options.other;
+    this.#recorded = options.recorded;
     this.plan = options.plan(this.prng.fork());
     const latencies = this.prng.fork();
     this.latencyMs = () => options.latencyMs(latencies);
@@ -164,7 +169,7 @@ export class World {
   /** Writes a fact down and lets every invariant judge it. The first violation is kept. */
   tell(fact: Fact, by: Process | undefined): void {
     const seen: Seen = { ...fact, at: this.kernel.now, by };
-    this.seen.push(seen);
+    if (this.#recorded) this.seen.push(seen);
     this.hash.add(seen);
     this.definitions.note(seen);
     if (fact.type === "deployed") this.hadAnotherRelease ||= fact.release !== THIS_RELEASE.name;
