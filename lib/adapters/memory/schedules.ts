@@ -58,7 +58,7 @@ export const createMemoryScheduleStore = (table: MemoryTable<ScheduleItem>): Sch
 
 /** Whether `standing` still says what `asRead` said about what fires; `undefined` is an item that does not exist. */
 export const isAsRead = (standing: ScheduleItem | undefined, asRead: ScheduleItem | undefined): boolean =>
-  asReadHash(standing) === asReadHash(asRead);
+  standing === asRead || asReadHash(standing) === asReadHash(asRead);
 
 const isSameDefinition = (standing: ScheduleItem | undefined, asRead: ScheduleItem): boolean =>
   hashOf(standing, DEFINITION_ATTRIBUTES) === hashOf(asRead, DEFINITION_ATTRIBUTES);

@@ -91,11 +91,11 @@ function fatesOf(process: Process, count: number, fault: Fault | undefined): rea
     case "answer-lost":
     case "sent-twice":
     case "late-effect":
-      return Array.from({ length: count }, () => fault.kind);
+      return new Array<Fate>(count).fill(fault.kind);
     case "partial":
       return Array.from({ length: count }, () => prng.pick(PARTIAL_FATES));
     default:
-      return Array.from({ length: count }, () => "ok");
+      return new Array<Fate>(count).fill("ok");
   }
 }
 

@@ -1,7 +1,7 @@
 import { type Instant, instant } from "../../../lib/core/instant.ts";
 
 interface Entry {
-  readonly at: number;
+  readonly at: Instant;
   readonly sequence: number;
   /** Absent once it was called off. */
   action: (() => void) | undefined;
@@ -15,18 +15,18 @@ const EVENTS_BETWEEN_TURNS = 20_000;
  * without time passing; so what happens depends on nothing but the actions.
  */
 export class Kernel {
-  #now: number;
+  #now: Instant;
   #sequence = 0;
   #handled = 0;
   readonly #heap: Entry[] = [];
 
   constructor(start: number) {
-    this.#now = start;
+    this.#now = instant(start);
   }
 
   /** The true time: what the store's own clock shows. */
   get now(): Instant {
-    return instant(this.#now);
+    return this.#now;
   }
 
   /** How many actions have been carried out. */
@@ -37,7 +37,7 @@ export class Kernel {
   /** Carries out `action` at `at`, or now if that has passed. The answer calls it off. */
   at(at: number, action: () => void): () => void {
     this.#sequence += 1;
-    const entry: Entry = { at: Math.max(Math.ceil(at), this.#now), sequence: this.#sequence, action };
+    const entry: Entry = { at: instant(Math.max(Math.ceil(at), this.#now)), sequence: this.#sequence, action };
     push(this.#heap, entry);
     return () => {
       entry.action = undefined;
@@ -74,7 +74,7 @@ export class Kernel {
       next.action();
       return true;
     }
-    this.#now = Math.max(this.#now, until);
+    this.#now = instant(Math.max(this.#now, until));
     return false;
   }
 }
