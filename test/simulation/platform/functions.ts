@@ -37,6 +37,7 @@ export class SimulatedFunction<Event, Answer> {
   #env: NodeJS.ProcessEnv;
   #release = THIS_RELEASE;
   #idle: Place<Event, Answer>[] = [];
+  #live = new Set<Process>();
   #served = false;
 
   constructor(world: World, hosts: () => HostClocks, deployment: Deployment<Event, Answer>) {
@@ -53,12 +54,13 @@ export class SimulatedFunction<Event, Answer> {
     const { role } = this.#deployment;
     this.#world.tell({ type: "deployed", role, release: release.name }, undefined);
     this.#idle = [];
+    this.#live = new Set();
     this.#served = false;
   }
 
-  /** Whether an invocation has ended well since it was deployed. */
-  get served(): boolean {
-    return this.#served;
+  /** Whether an invocation has ended well since it was deployed, or is at work and has come as far as a request of that name. */
+  hasServed(request: string): boolean {
+    return this.#served || [...this.#live].some(({ calls }) => calls.has(request));
   }
 
   /**
@@ -72,6 +74,8 @@ export class SimulatedFunction<Event, Answer> {
     const warm = world.prng.chance(1 - COLD_SHARE) ? this.#idle.pop() : undefined;
     const place = warm ?? this.#coldStart();
     const idle = this.#idle;
+    const live = this.#live.add(process);
+    process.onEnd(() => live.delete(process));
     const endsAt = world.kernel.now + (timeoutMs ?? limitMs);
     process.onEnd(world.kernel.at(endsAt, () => process.kill("ran into its function's timeout")));
     place.environment.begin(process);

@@ -175,7 +175,7 @@ export class Platform {
       const leftMs = kernel.now === startedAt ? undefined : until + STOP_BEFORE_END_MS - kernel.now;
       this.#dispatcher.invoke(`dispatcher-${dispatcher}`, { dispatcher, of }, () => undefined, leftMs);
     };
-    if (this.#dispatcher.served) index.whenDue(START_AHEAD_MS, until, start);
+    if (this.#dispatcher.hasServed("due")) index.whenDue(START_AHEAD_MS, until, start);
     else start();
   }
 

@@ -49,13 +49,17 @@ const behindFor =
   ({ role, at }) =>
     role === "dispatcher" && at > backAt - 5_000 && at < backAt + ms ? LOST : undefined;
 
-const BACK_AT = DUE_AT + 100_000;
+const BACK_AFTER_MS = 100_000;
+const BACK_AT = DUE_AT + BACK_AFTER_MS;
+/** So long a world lasts that its last sweep is in it, and what that brings. */
+const LASTS_MS = BACK_AFTER_MS + 160_000;
 
 const LATE: SmallScenario = {
   name: "another release and back, each time with heads that come up after their next instant",
   behaviour: { ms: 500 },
   definition: { rate: "20 seconds", lane: "fast" },
   silentMs: 30_000,
+  lastsMs: LASTS_MS,
   happens: thereAndBack(BACK_AT),
   troubles: behindFor(BACK_AT, 50_000),
 };
@@ -65,6 +69,7 @@ const MISSED: readonly SmallScenario[] = (["coalesce", "all", "skip"] as const).
   behaviour: { ms: 500 },
   definition: { rate: "20 seconds", misfire: { policy, graceSeconds: 0 } },
   silentMs: 90_000,
+  lastsMs: LASTS_MS + 60_000,
   happens: thereAndBack(BACK_AT + 60_000),
   troubles: behindFor(BACK_AT + 60_000, 90_000),
 }));
@@ -73,6 +78,7 @@ const TURNS: readonly SmallScenario[] = (["wait", "replace", "skip"] as const).m
   name: `another release and back, with runs that ${overlap}`,
   behaviour: { ms: 45_000 },
   definition: { rate: "20 seconds", overlap },
+  lastsMs: LASTS_MS,
   happens: thereAndBack(BACK_AT),
 }));
 

@@ -17,7 +17,8 @@ import { windowWithin } from "./definitions.ts";
 import { settingsOf } from "./settings.ts";
 
 const START = Date.parse("2026-06-10T09:00:00.300Z");
-const STEP_MS = 20_000;
+/** How often it is asked whether all is quiet: in no step with any schedule, each of whose firings is news for a moment. */
+const STEP_MS = 7_000;
 /** When the one run falls due. */
 const DUE_AFTER_MS = 40_000;
 /** The instant of the one run. */
@@ -107,6 +108,17 @@ export async function playSmall(
   planned: readonly Planned[],
   other?: Release,
 ): Promise<SmallOutcome> {
+  const outcome = await playOnce(scenario, planned, other, false);
+  // What happened is written down only where somebody will read it.
+  return outcome.violation === undefined ? outcome : playOnce(scenario, planned, other, true);
+}
+
+async function playOnce(
+  scenario: SmallScenario,
+  planned: readonly Planned[],
+  other: Release | undefined,
+  recorded: boolean,
+): Promise<SmallOutcome> {
   const points: Omit<SmallPoint, "idle">[] = [];
   const brought = new Set<number>();
   const receives = new Map<string, number>();
@@ -135,7 +147,7 @@ export async function playSmall(
       plain: {},
     },
     latencyMs: () => 5,
-    recorded: true,
+    recorded,
   });
   for (const invariant of INVARIANTS) world.watch(invariant(world));
   world.listen((fact) => {
