@@ -6,4 +6,4 @@ export { type Instant, instant } from "./core/instant.ts";
 export type { OccurrenceMessage } from "./core/message.ts";
 export type { OccurrenceKey, OccurrenceKind, OccurrenceStatus } from "./core/occurrence.ts";
 export type { RetryPolicy } from "./core/retry.ts";
-export type { ScheduleDefinition } from "./core/schedule.ts";
+export type { ScheduleDefinition } from "./core/schedule-definition.ts";

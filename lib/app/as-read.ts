@@ -1,4 +1,4 @@
-import { DEFINITION_ATTRIBUTES } from "../core/schedule.ts";
+import { DEFINITION_ATTRIBUTES } from "../core/schedule-definition.ts";
 
 /**
  * The attributes that make a schedule's item "as it was read": the definition, and what pauses it. `status` is left out,

@@ -1,8 +1,8 @@
 import type { Guard } from "../core/guard.ts";
 import type { Instant } from "../core/instant.ts";
+import type { Change } from "../core/machine.ts";
 import type { DueRow, Occurrence, OccurrenceKey, OccurrenceStatus, RecordedError } from "../core/occurrence.ts";
 import type { ScheduleStatus } from "../core/schedule.ts";
-import type { Change } from "../core/transition.ts";
 
 /**
  * The world as the engine needs it. Every port that writes or sends takes a batch and answers per item, in the order of

@@ -1,4 +1,4 @@
-import { DEFINITION_ATTRIBUTES } from "../core/schedule.ts";
+import { DEFINITION_ATTRIBUTES } from "../core/schedule-definition.ts";
 import { shown } from "../core/validation.ts";
 import { UsageError } from "./cli.ts";
 

@@ -20,7 +20,7 @@ import type { Page, ScheduleItem } from "../app/ports.ts";
 import { InvalidScheduleError } from "../core/errors.ts";
 import { DEFAULT_HISTORY_SECONDS } from "../core/lease.ts";
 import type { Occurrence } from "../core/occurrence.ts";
-import type { ScheduleDefinition } from "../core/schedule.ts";
+import type { ScheduleDefinition } from "../core/schedule-definition.ts";
 import { canonicalFiring, instantOf, keyOf, type OccurrenceName } from "./names.ts";
 
 /** A page's length where none is asked for, and the longest: a call answers in a moment, whatever the table holds. */

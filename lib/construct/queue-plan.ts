@@ -1,7 +1,7 @@
 import type { Duration } from "aws-cdk-lib";
 import type { Problem } from "../core/errors.ts";
 import type { RetryPolicy } from "../core/retry.ts";
-import { DELAY_MAX_SECONDS, MAX_ATTEMPTS_LIMIT, TIMEOUT_MAX_SECONDS } from "../core/schedule.ts";
+import { DELAY_MAX_SECONDS, MAX_ATTEMPTS_LIMIT, TIMEOUT_MAX_SECONDS } from "../core/schedule-definition.ts";
 import { DEFAULT_CONSUMER_TIMEOUT_SECONDS, timeoutMaxSecondsOf, visibilityTimeoutSecondsOf } from "../core/timing.ts";
 import { DEFAULT_QUEUE, type QueueSettings } from "../runtime/env.ts";
 import type { PunctualProps } from "./props.ts";

@@ -1,7 +1,8 @@
 import { countFirings, type Firing, firingsBetween, latestFiring, nextFiring, type Timing } from "./firing/index.ts";
 import { type Instant, later, plusMs } from "./instant.ts";
 import { type DueRow, isHead, type MisfireDecision } from "./occurrence.ts";
-import { isSameTiming, type MisfirePolicy } from "./schedule.ts";
+import type { MisfirePolicy } from "./schedule.ts";
+import { isSameTiming } from "./schedule-version.ts";
 
 /** Where the counting of missed firings stops: past it a decision says "more than". */
 export const MISFIRES_COUNTED_MAX = 10_000;

@@ -1,7 +1,8 @@
 import { nextFiring } from "./firing/index.ts";
 import { type Instant, later, plusMs } from "./instant.ts";
 import { type DueRow, isHead, isTerminal, type Occurrence } from "./occurrence.ts";
-import { isSameTiming, type Schedule, type ScheduleSnapshot } from "./schedule.ts";
+import type { Schedule, ScheduleSnapshot } from "./schedule.ts";
+import { isSameTiming } from "./schedule-version.ts";
 
 /** How long a row waits for its turn before it is looked at again; the end of the holder brings it forward. */
 export const TURN_WAIT_MS = 60_000;

@@ -13,159 +13,26 @@ import {
 import { type Instant, later, plusMs } from "./instant.ts";
 import { LEASES } from "./lease.ts";
 import {
-  ATTEMPT_LOG_MAX,
-  type AttemptLogEntry,
-  type CancelReason,
-  DEAD_STATUSES,
-  type DeadLetterReason,
-  type DueRow,
-  isHandedOver,
-  isHead,
-  type MisfireDecision,
-  type Occurrence,
-  type OccurrenceStatus,
-  OUTPUT_MAX_BYTES,
-  type RecordedError,
-  type SkipReason,
-  UNFINISHED_STATUSES,
-} from "./occurrence.ts";
-import type { ScheduleSnapshot } from "./schedule.ts";
-
-/** What can happen to an occurrence. Each event carries what its sender knows; `now` is the store's clock. */
-export type OccurrenceEvent =
-  /**
-   * A dispatcher takes an attempt. `refresh`: the definition was edited and still fires at this instant. `endsEnqueued`: the
-   * queue that it goes to promises no more than delivery. `settles`: as on the row.
-   */
-  | {
-      readonly type: "claim";
-      readonly owner: string;
-      readonly refresh?: ScheduleSnapshot;
-      readonly endsEnqueued?: boolean;
-      readonly settles?: boolean;
-    }
-  /** The claim lease ran out and nobody started: send the same attempt once more. */
-  | { readonly type: "claim-again"; readonly owner: string; readonly endsEnqueued?: boolean }
-  /** SQS accepted the second send of an attempt: leave it to the queue. */
-  | { readonly type: "queued"; readonly owner: string }
-  /** SQS definitely refused the message: the attempt was none. */
-  | { readonly type: "release"; readonly owner: string }
-  /** SQS can never take this message. */
-  | { readonly type: "reject"; readonly owner: string; readonly error: RecordedError }
-  /** SQS has the message and that is all this queue promises. */
-  | { readonly type: "enqueued"; readonly owner: string }
-  /** A runner received the message of `token` and is about to run the job. */
-  | {
-      readonly type: "start";
-      readonly token: number;
-      readonly owner: string;
-      readonly attempt: number;
-      /** The nominal instant, by which the start is not recorded early. */
-      readonly scheduledFor?: Instant;
-      readonly logs?: string;
-    }
-  | { readonly type: "renew"; readonly token: number; readonly owner: string }
-  | {
-      readonly type: "succeed";
-      readonly token: number;
-      readonly owner: string;
-      readonly log: readonly AttemptLogEntry[];
-      readonly output?: string;
-    }
-  /** The job failed. `delayMs`: until the next attempt, if one is left; `permanent`: none is wanted. */
-  | {
-      readonly type: "fail";
-      readonly token: number;
-      readonly owner: string;
-      readonly log: readonly AttemptLogEntry[];
-      readonly error: RecordedError;
-      readonly permanent: boolean;
-      readonly delayMs: number;
-    }
-  /** The lease of the last attempt ran out. */
-  | { readonly type: "worker-lost" }
-  /** The start deadline passed. */
-  | { readonly type: "never-started" }
-  | {
-      readonly type: "skip";
-      readonly reason: SkipReason;
-      readonly misfire?: MisfireDecision;
-      readonly settles?: boolean;
-    }
-  /** A head met its misfire policy: put the decision on it before anything follows from it. */
-  | { readonly type: "decide"; readonly misfire: MisfireDecision }
-  /** Not its turn yet: look again at `dueAt`. */
-  | { readonly type: "defer"; readonly dueAt: Instant }
-  | { readonly type: "cancel"; readonly reason: CancelReason }
-  /** The job of a run that was cancelled meanwhile has come to its end: nobody works at it any more. */
-  | {
-      readonly type: "stand-down";
-      readonly token: number;
-      readonly owner: string;
-      readonly log: readonly AttemptLogEntry[];
-      readonly error?: RecordedError;
-    }
-  /** A dead letter is wanted once more. `diedAt`: only while it is open, as it was seen to be. */
-  | { readonly type: "replay"; readonly diedAt?: Instant }
-  /** A firing that was passed over is wanted after all. `refresh`: as the definition that stands now says. */
-  | { readonly type: "backfill"; readonly refresh?: ScheduleSnapshot }
-  /** An operator needs a dead letter no longer. */
-  | { readonly type: "discard" };
-
-export type OccurrenceEventType = OccurrenceEvent["type"];
-
-/** One row of the machine's table: from where an event leads to where. Code, tests and the documentation's diagram follow it. */
-export interface TransitionRule {
-  readonly from: readonly OccurrenceStatus[];
-  readonly to: readonly OccurrenceStatus[];
-}
-
-/** The machine. An event that meets a row in another state is refused; a state that no rule leaves stays for ever. */
-export const TRANSITIONS = {
-  claim: { from: ["PENDING", "RETRYING", "RUNNING"], to: ["DISPATCHED"] },
-  "claim-again": { from: ["DISPATCHED"], to: ["DISPATCHED"] },
-  queued: { from: ["DISPATCHED"], to: ["DISPATCHED"] },
-  release: { from: ["DISPATCHED"], to: ["PENDING"] },
-  reject: { from: ["DISPATCHED"], to: ["FAILED"] },
-  enqueued: { from: ["DISPATCHED"], to: ["SUCCEEDED"] },
-  start: { from: ["DISPATCHED"], to: ["RUNNING"] },
-  renew: { from: ["RUNNING"], to: ["RUNNING"] },
-  succeed: { from: ["RUNNING"], to: ["SUCCEEDED"] },
-  fail: { from: ["RUNNING"], to: ["RETRYING", "FAILED", "DEAD_LETTERED"] },
-  "worker-lost": { from: ["RUNNING"], to: ["DEAD_LETTERED"] },
-  "never-started": { from: ["PENDING", "RETRYING", "DISPATCHED"], to: ["DEAD_LETTERED"] },
-  skip: { from: ["PENDING"], to: ["SKIPPED"] },
-  decide: { from: ["PENDING"], to: ["PENDING"] },
-  defer: { from: ["PENDING", "RETRYING", "RUNNING"], to: ["PENDING", "RETRYING", "RUNNING"] },
-  cancel: { from: UNFINISHED_STATUSES, to: ["CANCELLED"] },
-  "stand-down": { from: ["CANCELLED"], to: ["CANCELLED"] },
-  replay: { from: DEAD_STATUSES, to: ["PENDING"] },
-  backfill: { from: ["SKIPPED"], to: ["PENDING"] },
-  discard: { from: DEAD_STATUSES, to: DEAD_STATUSES },
-} as const satisfies Record<OccurrenceEventType, TransitionRule>;
-
-/** What a write does to a row: attributes set, counters moved, log entries added, attributes removed. */
-export interface Change {
-  readonly set: Readonly<Partial<Occurrence>>;
-  readonly add?: { readonly attempts?: number; readonly fencingToken?: number };
-  readonly appendLog?: AttemptLogEntry;
-  readonly remove?: readonly (keyof Occurrence)[];
-}
-
-/** The next state, as one conditional write. */
-export interface TransitionWrite {
-  readonly kind: "write";
-  readonly guard: Guard;
-  readonly change: Change;
-}
-
-/** The write that an event becomes; or why it does not apply to the row as it was read. */
-export type Transition = TransitionWrite | { readonly kind: "refused"; readonly reason: string };
-
-/** The settings a transition depends on. */
-export interface TransitionSettings {
-  readonly historySeconds: number;
-}
+  type Change,
+  type OccurrenceEvent,
+  TRANSITIONS,
+  type Transition,
+  type TransitionRule,
+  type TransitionSettings,
+  type TransitionWrite,
+} from "./machine.ts";
+import { DEAD_STATUSES, type DueRow, isHandedOver, isHead, type Occurrence } from "./occurrence.ts";
+import {
+  closed,
+  deadLetter,
+  expiry,
+  failed,
+  finished,
+  revived,
+  snapshotOf,
+  succeeded,
+  wantedAfterAll,
+} from "./transition-ends.ts";
 
 /**
  * What `event` does to `row` at `now`: pure, and one conditional write whatever happens. The guard repeats everything the
@@ -389,125 +256,3 @@ function renewal(row: DueRow, event: Extract<OccurrenceEvent, { type: "renew" }>
   const until = later(plusMs(now, LEASES.runLeaseMs), row.leaseUntil ?? now);
   return write([...reportedBy(event), leaseUntilAtMost(until)], { set: { leaseUntil: until, dueAt: until } });
 }
-
-function succeeded(
-  row: DueRow,
-  event: Extract<OccurrenceEvent, { type: "succeed" }>,
-  now: Instant,
-  settings: TransitionSettings,
-): Change {
-  const fits = event.output === undefined || Buffer.byteLength(event.output) <= OUTPUT_MAX_BYTES;
-  return finished(row, "SUCCEEDED", now, settings, {
-    log: closed(event, now),
-    ...(fits ? event.output !== undefined && { output: event.output } : { outputDropped: true }),
-  });
-}
-
-function failed(row: DueRow, event: Extract<OccurrenceEvent, { type: "fail" }>, now: Instant): Change {
-  const log = closed(event, now, event.error);
-  if (event.permanent) return deadLetter(row, "FAILED", "permanent-error", now, event.error, log);
-  if (row.attempts >= row.maxAttempts)
-    return deadLetter(row, "DEAD_LETTERED", "attempts-exhausted", now, event.error, log);
-  const dueAt = plusMs(now, event.delayMs);
-  return {
-    set: { status: "RETRYING", dueAt, firstDueAt: dueAt, lastError: event.error, log },
-    // The job came to an end and said so: it is no suspect any more.
-    remove: ["owner", "leaseUntil", "suspect"],
-  };
-}
-
-/** The log with the running attempt's end, cut to its last {@link ATTEMPT_LOG_MAX}. */
-function closed(
-  event: { readonly token: number; readonly log: readonly AttemptLogEntry[] },
-  now: Instant,
-  error?: RecordedError,
-): AttemptLogEntry[] {
-  return event.log
-    .map((entry) => (entry.token === event.token ? { ...entry, endedAt: now, ...(error && { error }) } : entry))
-    .slice(-ATTEMPT_LOG_MAX);
-}
-
-/**
- * When history of a run that is over ends, in seconds. It never ends before its instant does: a firing that was cancelled ahead
- * must not be forgotten, and fire after all.
- */
-const expiry = (row: DueRow, now: Instant, settings: TransitionSettings): number =>
-  Math.floor(later(now, row.scheduledFor) / 1000) + settings.historySeconds;
-
-/** The end of a run that needs no one's attention: it leaves the due index, and its row may expire. */
-const finished = (
-  row: DueRow,
-  status: OccurrenceStatus,
-  now: Instant,
-  settings: TransitionSettings,
-  extra: Partial<Occurrence> = {},
-): Change => ({
-  set: { status, endedAt: now, expiresAtSeconds: expiry(row, now, settings), ...extra },
-  remove: ["dueAt", "suspect"],
-});
-
-/** The end of a run that somebody must look at: kept until it is replayed or discarded. */
-const deadLetter = (
-  row: DueRow,
-  status: (typeof DEAD_STATUSES)[number],
-  reason: DeadLetterReason,
-  now: Instant,
-  error?: RecordedError,
-  log?: readonly AttemptLogEntry[],
-): Change => ({
-  set: {
-    status,
-    endedAt: now,
-    deadLetterReason: reason,
-    deadLetterShard: row.shard,
-    deadLetteredAt: now,
-    ...(reason === "worker-lost" && { suspect: true }),
-    ...(error && { lastError: error }),
-    ...(log && { log }),
-  },
-  // Replayed, a run whose job never said that it came to an end is the suspect that it was.
-  remove: log ? ["dueAt", "suspect"] : ["dueAt"],
-});
-
-/**
- * A finished run that is wanted once more. The token stays: the row is no head, and its next message is a new one. Attempts
- * that took their process with them have left entries that no report cut.
- */
-const revived = (row: Partial<Pick<Occurrence, "log">>, kind: Occurrence["kind"], now: Instant): Change => ({
-  set: {
-    status: "PENDING",
-    kind,
-    attempts: 0,
-    dueAt: now,
-    firstDueAt: now,
-    ...(row.log && { log: row.log.slice(-ATTEMPT_LOG_MAX) }),
-  },
-  remove: [
-    "owner",
-    "leaseUntil",
-    "endedAt",
-    "expiresAtSeconds",
-    "lastError",
-    "skipReason",
-    "deadLetterReason",
-    "deadLetterShard",
-    "deadLetteredAt",
-    "announcedAt",
-  ],
-});
-
-/** A decision that passed the row over stands for it no more; what it means for others stands on theirs. */
-function wantedAfterAll(
-  row: Partial<Pick<Occurrence, "log">>,
-  refresh: ScheduleSnapshot | undefined,
-  now: Instant,
-): Change {
-  const { set, remove = [] } = revived(row, "backfill", now);
-  return { set: { ...set, ...(refresh && snapshotOf(refresh)) }, remove: [...remove, "misfire"] };
-}
-
-/** What a row takes over of a definition. */
-const snapshotOf = (snapshot: ScheduleSnapshot): Partial<Occurrence> => ({
-  ...snapshot,
-  maxAttempts: snapshot.retry.maxAttempts,
-});

@@ -2,7 +2,8 @@ import { type Firing, firesAt, nextFiring } from "./firing/index.ts";
 import { type Instant, later, plusMs } from "./instant.ts";
 import { CATCH_UP_ROWS, catchUpAfter, decideMisfire, isMisfire } from "./misfire.ts";
 import { type DueRow, isHead, type MisfireDecision, type SkipReason } from "./occurrence.ts";
-import { isSameTiming, type Schedule, type ScheduleSnapshot } from "./schedule.ts";
+import type { Schedule, ScheduleSnapshot } from "./schedule.ts";
+import { isSameTiming } from "./schedule-version.ts";
 import { startDeadline } from "./transition.ts";
 
 /** What a dispatcher has to do with a row that came due. Every kind but `nothing` ends in a write. */

@@ -1,5 +1,5 @@
 import { type Instant, plusMs, toIso } from "../core/instant.ts";
-import type { ScheduleDefinition } from "../core/schedule.ts";
+import type { ScheduleDefinition } from "../core/schedule-definition.ts";
 import type { JobMap } from "../jobs/types.ts";
 
 /** Jobs that show what becomes of a run. */

@@ -1,7 +1,8 @@
 import type { OccurrenceWrite } from "../../lib/app/ports.ts";
 import { type Instant, plusMs } from "../../lib/core/instant.ts";
+import { type OccurrenceEvent, TRANSITIONS } from "../../lib/core/machine.ts";
 import type { Occurrence, OccurrenceStatus } from "../../lib/core/occurrence.ts";
-import { type OccurrenceEvent, TRANSITIONS, transition } from "../../lib/core/transition.ts";
+import { transition } from "../../lib/core/transition.ts";
 import { anOccurrence, NOON } from "../support/occurrences.ts";
 
 /** A transition of the machine as the conditional write it becomes, on a row to which it applies. Each has a row of its own. */

@@ -1,13 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { instant, toIso } from "../../lib/core/instant.ts";
-import {
-  DEFINITION_ATTRIBUTES,
-  definitionVersion,
-  isSameTiming,
-  PAYLOAD_MAX_BYTES,
-  parseSchedule,
-  pauseNote,
-} from "../../lib/core/schedule.ts";
+import { parseSchedule, pauseNote } from "../../lib/core/schedule.ts";
+import { DEFINITION_ATTRIBUTES, PAYLOAD_MAX_BYTES } from "../../lib/core/schedule-definition.ts";
+import { definitionVersion, isSameTiming } from "../../lib/core/schedule-version.ts";
 import { LIMITS, problemsWith, scheduleItem, scheduleOf } from "../support/schedules.ts";
 
 const NOON = instant(Date.UTC(2026, 10, 29, 12));

@@ -3,8 +3,9 @@ import { describe, expect, it } from "vitest";
 import { guardHolds } from "../../lib/core/guard.ts";
 import { instant, plusMs } from "../../lib/core/instant.ts";
 import { LEASES } from "../../lib/core/lease.ts";
+import type { OccurrenceEvent } from "../../lib/core/machine.ts";
 import { ATTEMPT_LOG_MAX, isHead, isTerminal, type Occurrence, OUTPUT_MAX_BYTES } from "../../lib/core/occurrence.ts";
-import { type OccurrenceEvent, transition } from "../../lib/core/transition.ts";
+import { transition } from "../../lib/core/transition.ts";
 import { anOccurrence, NOON } from "../support/occurrences.ts";
 import {
   CLAIM,

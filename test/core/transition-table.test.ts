@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { applyChange } from "../../lib/adapters/memory/apply.ts";
 import { plusMs } from "../../lib/core/instant.ts";
-import { isTerminal, OCCURRENCE_STATUSES, type Occurrence, type OccurrenceStatus } from "../../lib/core/occurrence.ts";
 import {
   type OccurrenceEvent,
   type OccurrenceEventType,
   TRANSITIONS,
   type TransitionRule,
-  transition,
-} from "../../lib/core/transition.ts";
+} from "../../lib/core/machine.ts";
+import { isTerminal, OCCURRENCE_STATUSES, type Occurrence, type OccurrenceStatus } from "../../lib/core/occurrence.ts";
+import { transition } from "../../lib/core/transition.ts";
 import { anOccurrence, NOON } from "../support/occurrences.ts";
 import { HISTORY, writeOf } from "../support/transitions.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
 import { createHandler } from "../../functions/reconciler.ts";
 import { type Instant, plusMs, toIso } from "../../lib/core/instant.ts";
-import { definitionVersion } from "../../lib/core/schedule.ts";
+import { definitionVersion } from "../../lib/core/schedule-version.ts";
 import { NOON } from "../support/occurrences.ts";
 import { type DeployedWorld, newDeployedWorld, streamRecord } from "./deployed-world.ts";
 

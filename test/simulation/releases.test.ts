@@ -15,7 +15,7 @@ describe("two releases side by side", () => {
   });
 
   it("would lose firings if versions that were hashed otherwise counted as other times", async () => {
-    const marks = { file: "lib/core/schedule.ts", find: "!areHashedAlike(left, right) || ", replace: "" };
+    const marks = { file: "lib/core/schedule-version.ts", find: "!areHashedAlike(left, right) || ", replace: "" };
     const careless = await loadWithOtherRelease("releases-careless", [marks]);
     const reports = [];
     for (const scenario of careless.releaseScenarios) reports.push((await careless.play(scenario)).report ?? "held");

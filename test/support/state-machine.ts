@@ -1,5 +1,5 @@
+import { type OccurrenceEventType, TRANSITIONS, type TransitionRule } from "../../lib/core/machine.ts";
 import { isTerminal, OCCURRENCE_STATUSES, type OccurrenceStatus } from "../../lib/core/occurrence.ts";
-import { type OccurrenceEventType, TRANSITIONS, type TransitionRule } from "../../lib/core/transition.ts";
 
 /** What each event is, in the words of the documentation. */
 const EVENTS: Readonly<Record<OccurrenceEventType, string>> = {
@@ -52,7 +52,7 @@ function arrows(): string[] {
 /** The documentation's page on the machine, drawn from its table. */
 export const renderStateMachine = (): string => `# An occurrence's states
 
-This page is drawn from the table that drives the code (\`TRANSITIONS\` in \`lib/core/transition.ts\`); a test fails where the
+This page is drawn from the table that drives the code (\`TRANSITIONS\` in \`lib/core/machine.ts\`); a test fails where the
 two differ, and \`npx vitest run --project unit test/core/state-machine.test.ts -u\` draws it anew.
 
 One transition is one conditional write. Its condition names the state, the fencing token and, where somebody holds the row,

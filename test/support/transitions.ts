@@ -1,7 +1,8 @@
 import { applyChange } from "../../lib/adapters/memory/apply.ts";
 import { type Instant, plusMs } from "../../lib/core/instant.ts";
+import type { OccurrenceEvent, Transition } from "../../lib/core/machine.ts";
 import type { Occurrence } from "../../lib/core/occurrence.ts";
-import { type OccurrenceEvent, type Transition, transition } from "../../lib/core/transition.ts";
+import { transition } from "../../lib/core/transition.ts";
 import { anOccurrence, NOON } from "./occurrences.ts";
 
 /** Finished rows are kept for thirty days. */

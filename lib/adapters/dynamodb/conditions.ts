@@ -1,8 +1,8 @@
 import type { AttributeValue, BatchStatementRequest } from "@aws-sdk/client-dynamodb";
 import type { OccurrenceRemoval, OccurrenceWrite } from "../../app/ports.ts";
 import type { Clause } from "../../core/guard.ts";
+import type { Change } from "../../core/machine.ts";
 import type { Occurrence } from "../../core/occurrence.ts";
-import type { Change } from "../../core/transition.ts";
 import { fromPlain, itemFrom } from "./attribute-value.ts";
 
 /** Names are always quoted: `status`, `owner`, `log`, `queue`, `kind`, `timezone` and more are reserved words. */

@@ -7,7 +7,7 @@ import {
 import type { Page, PutExpectation, ReadVerdict, ScheduleItem, ScheduleStore } from "../../app/ports.ts";
 import { contentHash } from "../../core/ids.ts";
 import { toIso } from "../../core/instant.ts";
-import { DEFINITION_ATTRIBUTES } from "../../core/schedule.ts";
+import { DEFINITION_ATTRIBUTES } from "../../core/schedule-definition.ts";
 import { GROUP_INDEX } from "../../runtime/names.ts";
 import { asReadCondition } from "./as-read.ts";
 import { fromPlain, itemFrom } from "./attribute-value.ts";

@@ -5,7 +5,7 @@ import type { ItemChange } from "../../app/engine/announce-schedules.ts";
 import type { Written } from "../../app/engine/reconcile.ts";
 import { INTERNAL_PREFIX } from "../../app/reserved.ts";
 import { instant } from "../../core/instant.ts";
-import { definitionVersion } from "../../core/schedule.ts";
+import { definitionVersion } from "../../core/schedule-version.ts";
 import { type Item, plainItem } from "./attribute-value.ts";
 import { type Mapped, occurrenceFrom } from "./mapping.ts";
 

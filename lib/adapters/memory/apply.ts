@@ -1,5 +1,5 @@
+import type { Change } from "../../core/machine.ts";
 import type { DueRow, Occurrence } from "../../core/occurrence.ts";
-import type { Change } from "../../core/transition.ts";
 
 /** `row` after `change`: what DynamoDB makes of the rendered UPDATE. */
 export function applyChange(row: Occurrence, { set, add, appendLog, remove = [] }: Change): Occurrence {

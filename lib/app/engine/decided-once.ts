@@ -2,7 +2,7 @@ import { errorMessage } from "../../core/errors.ts";
 import type { Instant } from "../../core/instant.ts";
 import { decisionBefore } from "../../core/misfire.ts";
 import { formatKey } from "../../core/occurrence.ts";
-import { isSameTiming } from "../../core/schedule.ts";
+import { isSameTiming } from "../../core/schedule-version.ts";
 import { mapBounded } from "../bounded.ts";
 import { FIRST_INSTANT_KEY } from "./chain.ts";
 import type { Engine } from "./engine.ts";

@@ -1,6 +1,6 @@
 import type { AnnounceOptions } from "../../core/announcement.ts";
+import type { TransitionSettings } from "../../core/machine.ts";
 import type { ScheduleLimits } from "../../core/schedule.ts";
-import type { TransitionSettings } from "../../core/transition.ts";
 import type { Clock, Logger, MessageQueue, Metrics, OccurrenceStore, Random, ScheduleStore } from "../ports.ts";
 
 /** What a deployment decides for its engine. */

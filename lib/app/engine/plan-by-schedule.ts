@@ -1,7 +1,8 @@
 import { errorMessage, formatProblems } from "../../core/errors.ts";
+import type { OccurrenceEvent } from "../../core/machine.ts";
 import { type DueRow, isHead } from "../../core/occurrence.ts";
 import { parseSchedule } from "../../core/schedule.ts";
-import { type OccurrenceEvent, startDeadline } from "../../core/transition.ts";
+import { startDeadline } from "../../core/transition.ts";
 import { carriesCatchUp, catchUpFrom, decideHead, type HeadDecision, type ScheduleReading } from "../../core/visit.ts";
 import type { ReadVerdict, ScheduleItem } from "../ports.ts";
 import { ensureHeads, insertCatchUps } from "./chain.ts";

@@ -4,14 +4,13 @@ import { type Instant, later, plusMs } from "../../core/instant.ts";
 import { keyAt, newHead } from "../../core/new-occurrence.ts";
 import { type DueRow, isHead } from "../../core/occurrence.ts";
 import {
-  areHashedAlike,
-  isSameTiming,
   parseSchedule,
   type Schedule,
   type ScheduleResult,
   type ScheduleState,
   type ScheduleStatus,
 } from "../../core/schedule.ts";
+import { areHashedAlike, isSameTiming } from "../../core/schedule-version.ts";
 import type { ScheduleItem } from "../ports.ts";
 import { ensureHeads } from "./chain.ts";
 import { isRemovedAsComplete } from "./complete.ts";

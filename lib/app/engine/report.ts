@@ -1,6 +1,7 @@
+import type { OccurrenceEvent } from "../../core/machine.ts";
 import { formatKey, type Occurrence } from "../../core/occurrence.ts";
 import { retryDelayMs } from "../../core/retry.ts";
-import { type OccurrenceEvent, transition } from "../../core/transition.ts";
+import { transition } from "../../core/transition.ts";
 import type { Engine } from "./engine.ts";
 import type { LeaseKeeper } from "./lease-keeper.ts";
 import type { Execution, Runner } from "./run-occurrence.ts";

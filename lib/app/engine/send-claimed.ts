@@ -1,8 +1,9 @@
 import { errorMessage } from "../../core/errors.ts";
 import { deduplicationId } from "../../core/ids.ts";
+import type { OccurrenceEvent } from "../../core/machine.ts";
 import { encodeMessage, messageOf } from "../../core/message.ts";
 import { formatKey, isHandedOver, type Occurrence } from "../../core/occurrence.ts";
-import { type OccurrenceEvent, transition } from "../../core/transition.ts";
+import { transition } from "../../core/transition.ts";
 import type { SendVerdict } from "../ports.ts";
 import type { Engine } from "./engine.ts";
 import { type SettleableWrite, settleable, timeOrRead, writeSettled } from "./settle.ts";

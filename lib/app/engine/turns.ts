@@ -1,5 +1,6 @@
 import { errorMessage } from "../../core/errors.ts";
 import { type Instant, plusMs } from "../../core/instant.ts";
+import type { TransitionSettings } from "../../core/machine.ts";
 import { type DueRow, formatKey, isHead, isTerminal, type Occurrence } from "../../core/occurrence.ts";
 import {
   compareTurns,
@@ -11,7 +12,7 @@ import {
   waitsBehind,
 } from "../../core/overlap.ts";
 import type { Schedule, ScheduleSnapshot } from "../../core/schedule.ts";
-import { type TransitionSettings, transition } from "../../core/transition.ts";
+import { transition } from "../../core/transition.ts";
 import { carriesCatchUp } from "../../core/visit.ts";
 import { mapBounded } from "../bounded.ts";
 import type { Gate, ReadVerdict } from "../ports.ts";

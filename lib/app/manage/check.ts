@@ -1,5 +1,6 @@
 import type { Problem } from "../../core/errors.ts";
-import { DEFINITION_ATTRIBUTES, parseSchedule, type Schedule, SYSTEM_ATTRIBUTES } from "../../core/schedule.ts";
+import { parseSchedule, type Schedule, SYSTEM_ATTRIBUTES } from "../../core/schedule.ts";
+import { DEFINITION_ATTRIBUTES } from "../../core/schedule-definition.ts";
 import { shown } from "../../core/validation.ts";
 import type { ScheduleItem } from "../ports.ts";
 import { limitsFor, type ManageSettings } from "./manager.ts";

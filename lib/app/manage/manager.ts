@@ -1,4 +1,5 @@
-import { PAYLOAD_MAX_BYTES, type ScheduleLimits, TIMEOUT_MAX_SECONDS } from "../../core/schedule.ts";
+import type { ScheduleLimits } from "../../core/schedule.ts";
+import { PAYLOAD_MAX_BYTES, TIMEOUT_MAX_SECONDS } from "../../core/schedule-definition.ts";
 import type { Engine } from "../engine/engine.ts";
 
 /** What managing schedules and runs needs to know of a deployment. */

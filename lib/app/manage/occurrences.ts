@@ -1,4 +1,5 @@
 import { nextFiring } from "../../core/firing/index.ts";
+import type { OccurrenceEvent } from "../../core/machine.ts";
 import {
   isHead,
   isTerminal,
@@ -7,7 +8,7 @@ import {
   type OccurrenceKey,
   type OccurrenceStatus,
 } from "../../core/occurrence.ts";
-import { type OccurrenceEvent, transition } from "../../core/transition.ts";
+import { transition } from "../../core/transition.ts";
 import { carriesCatchUp, catchUpFrom, successorAnchor } from "../../core/visit.ts";
 import { ensureHeads, insertCatchUps } from "../engine/chain.ts";
 import { writeSettled } from "../engine/settle.ts";

@@ -1,7 +1,7 @@
 import { InvalidScheduleError } from "../../core/errors.ts";
 import { newManualRun } from "../../core/new-occurrence.ts";
 import type { Occurrence } from "../../core/occurrence.ts";
-import { PAYLOAD_MAX_BYTES } from "../../core/schedule.ts";
+import { PAYLOAD_MAX_BYTES } from "../../core/schedule-definition.ts";
 import { shown } from "../../core/validation.ts";
 import { StoreError } from "../errors.ts";
 import { InvalidArgumentError } from "./errors.ts";

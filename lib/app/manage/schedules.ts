@@ -1,5 +1,6 @@
 import { errorMessage } from "../../core/errors.ts";
-import { definitionVersion, parseSchedule, type ScheduleResult } from "../../core/schedule.ts";
+import { parseSchedule, type ScheduleResult } from "../../core/schedule.ts";
+import { definitionVersion } from "../../core/schedule-version.ts";
 import { mapBounded } from "../bounded.ts";
 import { StoreError } from "../errors.ts";
 import type { Page, ScheduleItem } from "../ports.ts";

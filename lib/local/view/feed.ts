@@ -3,7 +3,8 @@ import { scheduleChange as changedSchedule, rowChange } from "../../adapters/dyn
 import type { ScheduleItem, ScheduleStore } from "../../app/ports.ts";
 import { formatProblems } from "../../core/errors.ts";
 import { type Instant, instant } from "../../core/instant.ts";
-import { parseSchedule, type ScheduleDefinition, type ScheduleLimits } from "../../core/schedule.ts";
+import { parseSchedule, type ScheduleLimits } from "../../core/schedule.ts";
+import type { ScheduleDefinition } from "../../core/schedule-definition.ts";
 import { occurrenceChange, scheduleChange, scheduleRemoval } from "./changes.ts";
 import type { ScheduleLine, View } from "./state.ts";
 

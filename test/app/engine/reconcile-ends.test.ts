@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Instant, instant, plusMs, toIso } from "../../../lib/core/instant.ts";
 import { newManualRun } from "../../../lib/core/new-occurrence.ts";
-import { definitionVersion } from "../../../lib/core/schedule.ts";
+import { definitionVersion } from "../../../lib/core/schedule-version.ts";
 import { anOccurrence, NOON } from "../../support/occurrences.ts";
 import { scheduleOf } from "../../support/schedules.ts";
 import { newWorld, visitDue } from "../../support/world.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { reconcile } from "../../../lib/app/engine/reconcile.ts";
 import { plusMs, toIso } from "../../../lib/core/instant.ts";
-import { definitionVersion } from "../../../lib/core/schedule.ts";
+import { definitionVersion } from "../../../lib/core/schedule-version.ts";
 import { NOON } from "../../support/occurrences.ts";
 import { newWorld, visitDue } from "../../support/world.ts";
 

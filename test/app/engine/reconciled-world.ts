@@ -1,6 +1,6 @@
 import { reconcile } from "../../../lib/app/engine/reconcile.ts";
 import { type Instant, plusMs } from "../../../lib/core/instant.ts";
-import { definitionVersion } from "../../../lib/core/schedule.ts";
+import { definitionVersion } from "../../../lib/core/schedule-version.ts";
 import { NOON } from "../../support/occurrences.ts";
 import { newWorld, type World } from "../../support/world.ts";
 

@@ -7,7 +7,7 @@ import type { ScheduleItem } from "../../../lib/app/ports.ts";
 import { type Instant, instant, plusMs, toIso } from "../../../lib/core/instant.ts";
 import { decodeMessage } from "../../../lib/core/message.ts";
 import type { Occurrence } from "../../../lib/core/occurrence.ts";
-import { definitionVersion } from "../../../lib/core/schedule.ts";
+import { definitionVersion } from "../../../lib/core/schedule-version.ts";
 import { callsForReconcile } from "../../support/settling.ts";
 import { newWorld, type World, type WorldOptions } from "../../support/world.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { firesAt } from "../../../lib/core/firing/index.ts";
-import { definitionVersion } from "../../../lib/core/schedule.ts";
+import { definitionVersion } from "../../../lib/core/schedule-version.ts";
 import { documentedCommands, runDocumented } from "../../support/documented-commands.ts";
 import type { LocalWorld } from "../../support/local-world.ts";
 import { scheduleOf } from "../../support/schedules.ts";

@@ -1,6 +1,7 @@
 import type { Mutant } from "./mutant.ts";
 
 const TRANSITION = "lib/core/transition.ts";
+const ENDS = "lib/core/transition-ends.ts";
 const VISIT = "lib/core/visit.ts";
 
 /** Bugs planted into how attempts are taken, given back and counted. */
@@ -65,7 +66,7 @@ export const CLAIM_MUTANTS: readonly Mutant[] = [
   {
     name: "a retry that never counts as the last one",
     shownBy: { seed: 2 },
-    file: TRANSITION,
+    file: ENDS,
     find: "if (row.attempts >= row.maxAttempts)\n    return deadLetter(row",
     replace: "if (row.attempts > row.maxAttempts)\n    return deadLetter(row",
     also: [

@@ -1,13 +1,13 @@
 import type { Mutant } from "./mutant.ts";
 
-const TRANSITION = "lib/core/transition.ts";
+const ENDS = "lib/core/transition-ends.ts";
 
 /** Bugs planted into what the table's TTL may remove, and into what is made of instants that history no longer knows. */
 export const EXPIRY_MUTANTS: readonly Mutant[] = [
   {
     name: "an expiry in milliseconds",
     shownBy: { world: "runs that wait" },
-    file: TRANSITION,
+    file: ENDS,
     find: "Math.floor(later(now, row.scheduledFor) / 1000) + settings.historySeconds;",
     replace: "later(now, row.scheduledFor) + settings.historySeconds * 1000;",
   },
@@ -16,21 +16,21 @@ export const EXPIRY_MUTANTS: readonly Mutant[] = [
     shownBy: {
       world: "a firing that is cancelled long before its instant, whose schedule is edited and swept in between",
     },
-    file: TRANSITION,
+    file: ENDS,
     find: "Math.floor(later(now, row.scheduledFor) / 1000) + settings.historySeconds;",
     replace: "Math.floor(now / 1000) + settings.historySeconds;",
   },
   {
     name: "a revived run keeps the day on which it was to be removed",
     shownBy: { seed: 8 },
-    file: TRANSITION,
+    file: ENDS,
     find: '    "endedAt",\n    "expiresAtSeconds",',
     replace: '    "endedAt",',
   },
   {
     name: "an open dead letter that expires",
     shownBy: { world: "a job that kills its process for good" },
-    file: TRANSITION,
+    file: ENDS,
     find: "    deadLetterReason: reason,",
     replace: "    deadLetterReason: reason,\n    expiresAtSeconds: Math.floor(now / 1000) + 86_400,",
   },

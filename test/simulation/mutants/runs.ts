@@ -1,6 +1,7 @@
 import type { Mutant } from "./mutant.ts";
 
 const TRANSITION = "lib/core/transition.ts";
+const ENDS = "lib/core/transition-ends.ts";
 const RUN = "lib/app/engine/run-occurrence.ts";
 const BATCH = "lib/app/engine/run-batch.ts";
 const DELIVERY = "lib/app/engine/run-delivery.ts";
@@ -96,7 +97,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     name: "a death that leaves no suspect to its replay",
     shownBy: { world: "a job that kills its process, replayed beside the neighbour that it took along" },
-    file: "lib/core/transition.ts",
+    file: ENDS,
     find: '...(reason === "worker-lost" && { suspect: true }),',
     replace: "",
   },
@@ -117,7 +118,7 @@ export const RUN_MUTANTS: readonly Mutant[] = [
   {
     name: "a finished row still falls due",
     shownBy: { world: "a job that kills its process" },
-    file: TRANSITION,
+    file: ENDS,
     find: '  set: { status, endedAt: now, expiresAtSeconds: expiry(row, now, settings), ...extra },\n  remove: ["dueAt", "suspect"],',
     replace:
       '  set: { status, endedAt: now, expiresAtSeconds: expiry(row, now, settings), ...extra },\n  remove: ["suspect"],',

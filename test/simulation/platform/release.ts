@@ -2,7 +2,7 @@ import type { DynamoDBRecord, SQSRecord } from "aws-lambda";
 import { createHandler as dispatcher } from "../../../functions/dispatcher.ts";
 import { createHandler as notifier } from "../../../functions/notifier.ts";
 import { createHandler as reconciler } from "../../../functions/reconciler.ts";
-import { definitionVersion } from "../../../lib/core/schedule.ts";
+import { definitionVersion } from "../../../lib/core/schedule-version.ts";
 import { createConsumer, type LambdaContext } from "../../../lib/jobs/create-consumer.ts";
 import type { Environment } from "../world/environment.ts";
 import { lazily } from "../world/host.ts";

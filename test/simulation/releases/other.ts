@@ -7,17 +7,17 @@ import type { Patch } from "../patch.ts";
 export const OTHER_RELEASE: readonly Patch[] = [
   // Every version differs: another way to hash, with the mark that says so, over one attribute more.
   {
-    file: "lib/core/schedule.ts",
+    file: "lib/core/schedule-version.ts",
     find: "export const definitionVersion = (item: Readonly<Record<string, unknown>>): string =>\n",
     replace: 'export const definitionVersion = (item) =>\n  "2:" + ',
   },
   {
-    file: "lib/core/schedule.ts",
+    file: "lib/core/schedule-version.ts",
     find: "contentHash(Object.fromEntries(attributes.map((key) => [key, item[key]])));",
     replace: "contentHash(attributes.map((key) => [key, item[key]]));",
   },
   {
-    file: "lib/core/schedule.ts",
+    file: "lib/core/schedule-definition.ts",
     find: '    managedBy: z.optional(text("must be text")),',
     replace: '    managedBy: z.optional(text("must be text")),\n    lane: z.optional(text("must be text")),',
   },
