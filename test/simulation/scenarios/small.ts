@@ -21,6 +21,8 @@ const START = Date.parse("2026-06-10T09:00:00.300Z");
 const STEP_MS = 7_000;
 /** When the one run falls due. */
 const DUE_AFTER_MS = 40_000;
+/** The usual period of schedules that fire more than once: the second firing is judged too. */
+const PERIOD_MS = 20_000;
 /** The instant of the one run. */
 export const DUE_AT = START - 300 + DUE_AFTER_MS;
 
@@ -169,7 +171,7 @@ async function playOnce(
   // A message that workers have not given away is in somebody's hands, or comes again.
   const isQuiet = () => world.isQuiet(platform) && (!scenario.workers || world.queue.peek("default").length === 0);
   const { lastsMs = 3 * DUE_AFTER_MS } = scenario;
-  world.dueBefore = instant(START + Math.max(lastsMs, DUE_AFTER_MS + SETTLED_MS + STEP_MS));
+  world.dueBefore = instant(START + Math.max(lastsMs, DUE_AFTER_MS + PERIOD_MS + SETTLED_MS));
   const broken = () => world.violation !== undefined;
   await world.kernel.run(START + lastsMs, broken);
   while (!broken() && !isQuiet() && world.kernel.now < START + lastsMs + HEALED_WITHIN_MS)
