@@ -1,11 +1,10 @@
-import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { sweep } from "../../../lib/app/engine/sweep.ts";
 import { visitRows } from "../../../lib/app/engine/visit-rows.ts";
 import { plusMs } from "../../../lib/core/instant.ts";
 import { NOON } from "../../support/occurrences.ts";
-import { Crash, frozenAt, stoppingAt } from "./faults.ts";
 import { clockTime, minutesAfter, SECOND, type Stage, stageWith } from "./stage.ts";
+import { frozenAtEachWrite, lookFrozenAt, stoppedAtEachWrite } from "./struck-looks.ts";
 
 const START = minutesAfter(NOON, -2);
 const BACK = minutesAfter(NOON, 42);
@@ -40,55 +39,36 @@ function expectPolicyKept(stage: Stage, policy: string): void {
   expect(new Set(decisions.map((decision) => JSON.stringify(decision))).size).toBe(1);
 }
 
-/** Looks with an engine of the test's own until it finds nothing, or stops. */
-async function lookUntilStopped(stage: Stage, engine: Parameters<Stage["look"]>[0]): Promise<"stopped" | "done"> {
-  try {
-    while ((await stage.look(engine)) > 0) await turn();
-    return "done";
-  } catch (error) {
-    if (error instanceof Crash) return "stopped";
-    throw error;
-  }
-}
-
 describe.each(POLICIES)("a misfire under %s is decided once", (policy) => {
   it.each(["before", "after"] as const)(
     "where the dispatcher stops %s any of its writes, and another goes on",
     async (when) => {
-      let stops = 0;
-      for (let n = 1; ; n += 1) {
-        const stage = await afterOutage(policy);
-        if ((await lookUntilStopped(stage, stoppingAt(stage.world.engine, n, when).engine)) === "done") break;
-        stops = n;
-        // A minute on, more has been missed: the decision stands nonetheless.
-        await stage.playUntil(plusMs(BACK, 61 * SECOND));
-        stage.dispatching = true;
-        await stage.playUntil(minutesAfter(NOON, 47));
-        expectPolicyKept(stage, policy);
-      }
+      const stops = await stoppedAtEachWrite(
+        when,
+        () => afterOutage(policy),
+        async (stage) => {
+          // A minute on, more has been missed: the decision stands nonetheless.
+          await stage.playUntil(plusMs(BACK, 61 * SECOND));
+          stage.dispatching = true;
+          await stage.playUntil(minutesAfter(NOON, 47));
+          expectPolicyKept(stage, policy);
+        },
+      );
       expect(stops).toBeGreaterThan(4);
     },
   );
 
   it("where one dispatcher is frozen before any of its writes while another does it all", async () => {
-    let freezes = 0;
-    for (let n = 1; ; n += 1) {
-      const stage = await afterOutage(policy);
-      const slow = frozenAt(stage.world.engine, n);
-      const frozenLook = lookUntilStopped(stage, slow.engine);
-      for (let turns = 0; turns < 50 && !slow.frozen(); turns += 1) await turn();
-      if (!slow.frozen()) {
-        await frozenLook;
-        break;
-      }
-      freezes = n;
-      stage.dispatching = true;
-      await stage.playUntil(plusMs(BACK, 61 * SECOND));
-      slow.go();
-      await frozenLook;
-      await stage.playUntil(minutesAfter(NOON, 47));
-      expectPolicyKept(stage, policy);
-    }
+    const freezes = await frozenAtEachWrite(
+      () => afterOutage(policy),
+      async ({ stage, thaw }) => {
+        stage.dispatching = true;
+        await stage.playUntil(plusMs(BACK, 61 * SECOND));
+        await thaw();
+        await stage.playUntil(minutesAfter(NOON, 47));
+        expectPolicyKept(stage, policy);
+      },
+    );
     expect(freezes).toBeGreaterThan(4);
   });
 });
@@ -109,13 +89,10 @@ describe("two dispatchers near the edge of a schedule's grace", () => {
   it("run it or skip it, but not both, where one was within and the other past it", async () => {
     for (let n = 1; n <= 3; n += 1) {
       const stage = await atTheEdge();
-      const within = frozenAt(stage.world.engine, n);
-      const look = lookUntilStopped(stage, within.engine);
-      for (let turns = 0; turns < 50 && !within.frozen(); turns += 1) await turn();
+      const look = await lookFrozenAt(stage, n);
       stage.dispatching = true;
       await stage.playUntil(plusMs(NOON, GRACE + 1));
-      within.go();
-      await look;
+      await look?.thaw();
       await stage.playUntil(minutesAfter(NOON, 6));
       const row = stage.world.row("a", NOON);
       const ranAtNoon = stage.ran().filter((firing) => firing === row.firing).length;

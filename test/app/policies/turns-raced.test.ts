@@ -1,11 +1,9 @@
-import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import type { Engine } from "../../../lib/app/engine/engine.ts";
 import { runNow } from "../../../lib/app/manage/run-now.ts";
 import { plusMs } from "../../../lib/core/instant.ts";
 import { NOON } from "../../support/occurrences.ts";
-import { Crash, frozenAt, stoppingAt } from "./faults.ts";
 import { MINUTE, minutesAfter, overlaps, SECOND, type Stage, stageWith } from "./stage.ts";
+import { frozenAtEachWrite, stoppedAtEachWrite } from "./struck-looks.ts";
 
 const START = plusMs(NOON, -10 * SECOND);
 
@@ -26,16 +24,6 @@ async function free(overlap: string): Promise<Stage> {
   const stage = await contested(overlap);
   await stage.playUntil(plusMs(NOON, 95 * SECOND));
   return stage;
-}
-
-async function lookUntilStopped(stage: Stage, engine: Engine): Promise<"stopped" | "done"> {
-  try {
-    while ((await stage.look(engine)) > 0) await turn();
-    return "done";
-  } catch (error) {
-    if (error instanceof Crash) return "stopped";
-    throw error;
-  }
 }
 
 /** Nothing ran beside anything else, nothing that asked for a turn was lost, and the chain goes on. */
@@ -60,37 +48,29 @@ describe.each(["skip", "wait", "replace"])("turns under %s", (overlap) => {
     ["has ended", "after"],
   ] as const)("are kept where the run before %s and a dispatcher stops %s any of its writes", async (before, when) => {
     const setUp = before === "is at work" ? contested : free;
-    let stops = 0;
-    for (let n = 1; ; n += 1) {
-      const stage = await setUp(overlap);
-      if ((await lookUntilStopped(stage, stoppingAt(stage.world.engine, n, when).engine)) === "done") break;
-      stops = n;
-      stage.dispatching = true;
-      await stage.playUntil(plusMs(NOON, 8 * MINUTE));
-      expectTurnsKept(stage, overlap);
-    }
+    const stops = await stoppedAtEachWrite(
+      when,
+      () => setUp(overlap),
+      async (stage) => {
+        stage.dispatching = true;
+        await stage.playUntil(plusMs(NOON, 8 * MINUTE));
+        expectTurnsKept(stage, overlap);
+      },
+    );
     expect(stops).toBeGreaterThan(1);
   });
 
   it("are kept where one dispatcher is frozen before any of its writes and another goes on (the gate's counter)", async () => {
-    let freezes = 0;
-    for (let n = 1; ; n += 1) {
-      const stage = await free(overlap);
-      const slow = frozenAt(stage.world.engine, n);
-      const frozenLook = lookUntilStopped(stage, slow.engine);
-      for (let turns = 0; turns < 50 && !slow.frozen(); turns += 1) await turn();
-      if (!slow.frozen()) {
-        await frozenLook;
-        break;
-      }
-      freezes = n;
-      stage.dispatching = true;
-      await stage.playUntil(plusMs(NOON, 4 * MINUTE));
-      slow.go();
-      await frozenLook;
-      await stage.playUntil(plusMs(NOON, 8 * MINUTE));
-      expectTurnsKept(stage, overlap);
-    }
+    const freezes = await frozenAtEachWrite(
+      () => free(overlap),
+      async ({ stage, thaw }) => {
+        stage.dispatching = true;
+        await stage.playUntil(plusMs(NOON, 4 * MINUTE));
+        await thaw();
+        await stage.playUntil(plusMs(NOON, 8 * MINUTE));
+        expectTurnsKept(stage, overlap);
+      },
+    );
     expect(freezes).toBeGreaterThan(1);
   });
 });
