@@ -25,6 +25,9 @@ const WAITING_ROWS = 50;
 /** Rows up to a head among which an older firing stands that is to go first: only a backfill lays more between them. */
 const ROWS_UP_TO_HEAD = 10;
 
+/** Schedules whose turn is judged side by side: after an outage each of them searches, or cancels. */
+const CONTESTS_AT_ONCE = 10;
+
 /** How long a gate is kept that nobody passes: longer than any attempt can wait for its start and then run. */
 const GATE_KEPT_SECONDS = 60 * 86_400;
 
@@ -92,22 +95,22 @@ async function judge(
   const holders = await readHolders(engine, contests);
   const now = engine.clock.now();
   const wait = { kind: "wait", until: plusMs(now, TURN_WAIT_MS) } as const;
-  const passages: Contest[] = [];
-  for (const contest of contests) {
+  const passages = await mapBounded(contests, CONTESTS_AT_ONCE, async (contest): Promise<Contest[]> => {
     const { row, policy, behind } = contest;
     const holder = holders.get(row);
-    if (holder?.kind === "failed") continue;
+    if (holder?.kind === "failed") return [];
     const standing = holder?.kind === "found" ? holder.row : undefined;
     const free = turnOf(row, policy, standing, now);
     const turn = free.kind === "go" ? await inOrder(engine, contest, standing, now) : free;
-    if (turn === undefined) continue;
+    if (turn === undefined) return [];
     if (turn.kind === "replace" && standing !== undefined) await cancelHolder(engine, standing, now);
-    if (turn.kind === "go") passages.push(contest);
-    else turns.set(row, turn);
     // A head is judged on its own, at the next visit: it may be to be passed over.
     for (const other of behind) if (!isHead(other.row)) turns.set(other.row, wait);
-  }
-  return passages;
+    if (turn.kind === "go") return [contest];
+    turns.set(row, turn);
+    return [];
+  });
+  return passages.flat();
 }
 
 /**

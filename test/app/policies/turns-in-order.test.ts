@@ -97,4 +97,33 @@ describe("firings that wait for each other", () => {
     expect(stage.world.row("a", minutesAfter(NOON, 1)).status).toBe("DISPATCHED");
     expect(seen.count).toBe(before + 1);
   });
+
+  it("search side by side where many schedules have to, as after an outage", async () => {
+    const seen = { atOnce: 0, most: 0 };
+    const stage = await stageWith(MINUTELY, {
+      start: START,
+      occurrences: (real) => ({
+        history: async (query) => {
+          seen.atOnce += 1;
+          seen.most = Math.max(seen.most, seen.atOnce);
+          const page = await real.history(query);
+          seen.atOnce -= 1;
+          return page;
+        },
+      }),
+    });
+    const ids = ["a", "b", "c"];
+    for (const scheduleId of ids) stage.world.put({ ...MINUTELY, scheduleId });
+    stage.dispatching = false;
+    await stage.playUntil(NOON);
+    seen.most = 0;
+    await visitRows(
+      stage.world.engine,
+      ids.map((id) => stage.world.row(id, NOON)),
+    );
+    expect(ids.flatMap((id) => story(stage.rows(id)))).toEqual(
+      Array(3).fill(["12:00 DISPATCHED", "12:01 PENDING"]).flat(),
+    );
+    expect(seen.most).toBe(ids.length);
+  });
 });
