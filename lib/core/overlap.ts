@@ -33,7 +33,10 @@ export function waitsBehind(older: DueRow, now: Instant): Instant | undefined {
   return later(older.dueAt, plusMs(now, LOOK_AGAIN_MS));
 }
 
-/** Whether `row` is the firing right after `before` by their schedule's own times: where that one had its turn, no older one is left. */
+/**
+ * Whether `row` is the firing right after `before` by their schedule's own times: where that one had its turn in order, an older one is
+ * left only if it has come since.
+ */
 export const isRightAfter = (row: DueRow, before: DueRow, { timing, version }: Schedule): boolean =>
   before.kind === "scheduled" &&
   isSameTiming(version, before.scheduleVersion) &&
