@@ -5,6 +5,8 @@ import { keyAt, newBackfill, newHead, newStandIn } from "../../core/new-occurren
 import { isHead, type MisfireDecision, type Occurrence } from "../../core/occurrence.ts";
 import type { Schedule } from "../../core/schedule.ts";
 import type { CatchUp } from "../../core/visit.ts";
+import { MalformedRowError } from "../errors.ts";
+import type { ReadVerdict } from "../ports.ts";
 import type { Engine, EngineSettings } from "./engine.ts";
 
 /** The part of an engine that carries chains on: whoever takes a head needs it, and nothing more. */
@@ -49,8 +51,9 @@ export async function ensureHeads(engine: ChainEngine, wanted: readonly Wanted[]
   const standing = verdicts.map(({ kind }) => kind === "inserted");
   for (const [position, { want, index }] of doubtful.entries()) {
     const reading = readings[position];
-    if (reading?.kind !== "found") continue;
-    standing[index] = isHead(reading.row) || (await walkedOn(engine, alongChain(engine, want)));
+    if (reading?.kind !== "found" && !isUnreadable(reading)) continue;
+    standing[index] =
+      (reading?.kind === "found" && isHead(reading.row)) || (await walkedOn(engine, alongChain(engine, want)));
   }
   for (const [index, verdict] of verdicts.entries())
     if (!standing[index] && (verdict.kind === "failed" || verdict.kind === "unknown")) {
@@ -94,7 +97,7 @@ async function walkedOn(engine: ChainEngine, walk: Walk): Promise<boolean> {
   }
 }
 
-/** Past instants whose rows carry nothing (ran, cancelled, backfilled), to the first that is free or does. */
+/** Past instants whose rows carry nothing (ran, cancelled, backfilled, unreadable), to the first that is free or does. */
 async function walkOn(engine: ChainEngine, { schedule, firing, last, carries, rowOf }: Walk): Promise<boolean> {
   let next: Firing | undefined = firing;
   let cursor: string | undefined;
@@ -122,10 +125,17 @@ async function walkOn(engine: ChainEngine, { schedule, firing, last, carries, ro
     if (verdict?.kind === "inserted") return true;
     // Somebody else's, or what an unanswered insert left; a row that carries nothing is walked past at the next visit.
     const [reading] = await engine.occurrences.read([row]);
-    return reading?.kind === "found" && carries(reading.row);
+    if (!isUnreadable(reading)) return reading?.kind === "found" && carries(reading.row);
+    // No page shows it.
+    next = nextFiring(schedule.timing, next.scheduledFor);
+    cursor = undefined;
   }
   return false;
 }
+
+/** Whether a row stands that nobody can read: it carries nothing, and must not hold up what is behind it. */
+const isUnreadable = (reading: ReadVerdict<Occurrence> | undefined): boolean =>
+  reading?.kind === "failed" && reading.error instanceof MalformedRowError;
 
 const at = (rows: ReadonlyMap<string, Occurrence>, firing: Firing | undefined): Occurrence | undefined =>
   firing && rows.get(toIso(firing.scheduledFor));

@@ -98,7 +98,10 @@ async function judge(
   const passages = await mapBounded(contests, CONTESTS_AT_ONCE, async (contest): Promise<Contest[]> => {
     const { row, policy, behind } = contest;
     const holder = holders.get(row);
-    if (holder?.kind === "failed") return [];
+    if (holder?.kind === "failed") {
+      noteUnread(engine, row, "the run before", holder.error);
+      return [];
+    }
     const standing = holder?.kind === "found" ? holder.row : undefined;
     const free = turnOf(row, policy, standing, now);
     const turn = free.kind === "go" ? await inOrder(engine, contest, standing, now) : free;
@@ -137,11 +140,15 @@ async function inOrder(
       .find((at) => at !== undefined);
     return until === undefined ? { kind: "go" } : { kind: "wait", until };
   } catch (error) {
-    engine.metrics.count("StoreFailures");
-    const fields = { key: formatKey(row), error: errorMessage(error) };
-    engine.logger.warn("the firings before one could not be read; it is left for the next visit", fields);
+    noteUnread(engine, row, "the firings before", error);
     return undefined;
   }
+}
+
+function noteUnread({ metrics, logger }: Engine, row: DueRow, what: string, error: unknown): void {
+  metrics.count("StoreFailures");
+  const fields = { key: formatKey(row), error: errorMessage(error) };
+  logger.warn(`${what} one could not be read; it is left for the next visit`, fields);
 }
 
 async function readHolders(
