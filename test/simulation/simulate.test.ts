@@ -7,14 +7,17 @@ import { simulate } from "./simulate.ts";
 /** Runs the command on production code with `patches`. */
 async function run(argv: readonly string[], patches: readonly Patch[] = []) {
   let out = "";
+  let err = "";
   const code = await simulate(argv, {
     stdout: (text) => {
       out += text;
     },
-    stderr: () => undefined,
+    stderr: (text) => {
+      err += text;
+    },
     load: () => loadSimulation(`simulate-${patches.length}`, patches),
   });
-  return { code, out };
+  return { code, out, err };
 }
 
 const planted = MUTANTS.filter(({ name }) => name === "a retry sent with the bare id");
@@ -33,7 +36,7 @@ test("tells the seed, the invariant and the run's timeline of a planted bug, and
   expect(lines.at(-1)).toBe(`again: npm run simulate -- --seed ${seed} --minutes 12`);
 
   const again = await run(["--seed", String(seed), "--minutes", "12"], planted);
-  expect(again).toEqual({ code, out });
+  expect([again.code, again.out]).toEqual([code, out]);
   const mended = await run(["--seed", String(seed), "--minutes", "12"]);
   expect(mended.code).toBe(0);
 });
@@ -49,6 +52,18 @@ test("sums up in one last line what was simulated", async () => {
   expect(sum).toBe(Number(faults));
 });
 
-test("refuses a number that is none", async () => {
-  await expect(run(["--seeds", "many"])).rejects.toThrow("--seeds must be a whole number, got many");
+test.each([
+  ["--seeds many", "--seeds must be a whole number, got many"],
+  ["--sedes 5", "Unknown option '--sedes'"],
+])("refuses %s, and says what is right", async (options, problem) => {
+  const { code, out, err } = await run(options.split(" "));
+  expect({ code, out }).toEqual({ code: 2, out: "" });
+  expect(err).toContain(problem);
+  expect(err).toContain("npm run simulate -- [--seeds N] [--seed S] [--minutes M]");
+});
+
+test("tells its options when asked", async () => {
+  const { code, out } = await run(["--help"]);
+  expect(code).toBe(0);
+  expect(out).toContain("--minutes");
 });

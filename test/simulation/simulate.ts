@@ -13,18 +13,27 @@ export interface SimulateWorld {
   readonly load: () => Promise<Simulation>;
 }
 
+const USAGE = `npm run simulate -- [--seeds N] [--seed S] [--minutes M]
+  --seeds    how many worlds: ${DEFAULT_SEEDS} by default, one where --seed is given
+  --seed     the first seed: 1 by default
+  --minutes  how long each world's troubles last: ${DEFAULT_MINUTES} by default
+`;
+
 /**
  * `--seeds N [--seed S] [--minutes M]`: runs worlds until one breaks an invariant, which it tells with the timeline (exit code 1), or
- * all held (0). Throws `RangeError` where a number is none.
+ * all held (0). Of options that it does not understand it says what is right (2).
  */
 export async function simulate(argv: readonly string[], { stdout, stderr, load }: SimulateWorld): Promise<number> {
-  const { values } = parseArgs({
-    args: [...argv],
-    options: { seeds: { type: "string" }, seed: { type: "string" }, minutes: { type: "string" } },
-  });
-  const first = whole("seed", values.seed, 1);
-  const count = whole("seeds", values.seeds, values.seed === undefined ? DEFAULT_SEEDS : 1);
-  const minutes = whole("minutes", values.minutes, DEFAULT_MINUTES);
+  const wanted = wantedBy(argv);
+  if (typeof wanted === "string") {
+    stderr(wanted);
+    return 2;
+  }
+  if (wanted.help) {
+    stdout(USAGE);
+    return 0;
+  }
+  const { first, count, minutes } = wanted;
   const { runSeed } = await load();
   const before = process.cpuUsage();
   const total = { hours: 0, io: 0, faults: new Map<string, number>() };
@@ -53,6 +62,24 @@ export async function simulate(argv: readonly string[], { stdout, stderr, load }
       `per CPU-minute ${Math.round(total.hours / cpuMinutes)} hours and ${Math.round(faults / cpuMinutes)} faults\n`,
   );
   return 0;
+}
+
+function wantedBy(argv: readonly string[]) {
+  const number = { type: "string" } as const;
+  try {
+    const { values } = parseArgs({
+      args: [...argv],
+      options: { seeds: number, seed: number, minutes: number, help: { type: "boolean", short: "h" } },
+    });
+    return {
+      help: values.help ?? false,
+      first: whole("seed", values.seed, 1),
+      count: whole("seeds", values.seeds, values.seed === undefined ? DEFAULT_SEEDS : 1),
+      minutes: whole("minutes", values.minutes, DEFAULT_MINUTES),
+    };
+  } catch (error) {
+    return `${errorMessage(error)}\n${USAGE}`;
+  }
 }
 
 function whole(name: string, text: string | undefined, otherwise: number): number {
