@@ -1,3 +1,4 @@
+import { editDistance } from "../core/edit-distance.ts";
 import { DEFINITION_ATTRIBUTES } from "../core/schedule-definition.ts";
 import { shown } from "../core/validation.ts";
 import { UsageError } from "./cli.ts";
@@ -48,9 +49,24 @@ function checkedPath(name: string): readonly string[] {
   const path = name.split(".");
   const [attribute = ""] = path;
   if (!DEFINITION_ATTRIBUTES.includes(attribute))
-    throw new UsageError(`attribute must be one of ${DEFINITION_ATTRIBUTES.join(", ")}, got ${shown(attribute)}`);
+    throw new UsageError(
+      `attribute must be one of ${DEFINITION_ATTRIBUTES.join(", ")}, got ${shown(attribute)}${suggestion(attribute)}`,
+    );
   if (attribute === "scheduleId") throw new UsageError("scheduleId must stay: put the schedule again under another id");
   return path;
+}
+
+/** So many characters wrong are a slip; with more it is another word. */
+const SLIPS_MAX = 2;
+/** No attribute is half as long; longer input is not worth comparing. */
+const COMPARED_MAX_CHARACTERS = 64;
+
+function suggestion(attribute: string): string {
+  const wanted = attribute.toLowerCase().slice(0, COMPARED_MAX_CHARACTERS);
+  const [nearest] = DEFINITION_ATTRIBUTES.map((known) => ({ known, slips: editDistance(wanted, known.toLowerCase()) }))
+    .filter(({ slips }) => slips <= SLIPS_MAX)
+    .sort((a, b) => a.slips - b.slips);
+  return nearest ? `; the nearest is ${nearest.known}` : "";
 }
 
 function withMember(

@@ -5,7 +5,7 @@ import { addDeadLetterList } from "./verbs/dead-letter-list.ts";
 import { addDeadLetterReplay } from "./verbs/dead-letter-replay.ts";
 import { addOccurrenceCancel } from "./verbs/occurrence-cancel.ts";
 import { addOccurrenceList } from "./verbs/occurrence-list.ts";
-import { addOccurrenceShow } from "./verbs/occurrence-show.ts";
+import { addDeadLetterShow, addOccurrenceShow } from "./verbs/occurrence-show.ts";
 import { addScheduleBackfill } from "./verbs/schedule-backfill.ts";
 import { addScheduleDelete } from "./verbs/schedule-delete.ts";
 import { addScheduleList } from "./verbs/schedule-list.ts";
@@ -44,7 +44,7 @@ const VERBS: Readonly<Record<string, { readonly description: string; readonly ve
   },
   "dead-letter": {
     description: "runs that ended badly and wait for someone",
-    verbs: [addDeadLetterList, addOccurrenceShow, addDeadLetterReplay, addDeadLetterDiscard],
+    verbs: [addDeadLetterList, addDeadLetterShow, addDeadLetterReplay, addDeadLetterDiscard],
   },
 };
 

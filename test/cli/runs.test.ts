@@ -102,6 +102,29 @@ describe("dead-letter", () => {
     expect(await run("dead-letter replay one")).toMatchObject(none);
   });
 
+  it("shows one by a schedule's id where just one is open, and asks for a name where there are several", async () => {
+    const { run, world } = createCommandLine();
+    await world.insert(ONE, aDeadLetter("many", 0), aDeadLetter("many", 60_000));
+    expect((await run("dead-letter show one")).stdout).toContain(`${formatKey(ONE)} (DEAD_LETTERED)`);
+    expect(await run("dead-letter show many")).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining("has 2 open dead letters: name one (many@"),
+    });
+    expect(await run("dead-letter show nobody")).toMatchObject({
+      code: 1,
+      stderr: "punctual: schedule nobody has no open dead letter\n",
+    });
+  });
+
+  it.each(["replay", "discard --yes"])("says that nothing came of a %s with one name wrong", async (verb) => {
+    const { run, world } = createCommandLine();
+    await world.insert(ONE);
+    const { code, stdout, stderr } = await run(`dead-letter ${verb} one nobody`);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(/nothing was (replayed|discarded)\n.*schedule nobody has no open dead letter\n$/);
+    expect((await run("dead-letter list")).stdout).toContain(formatKey(ONE));
+  });
+
   it("takes on a thousand at a time, and says that there are more", async () => {
     const { run, world } = createCommandLine();
     await world.insert(...Array.from({ length: 1_001 }, (_, index) => aDeadLetter("many", index * 1_000)));

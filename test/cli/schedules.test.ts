@@ -151,6 +151,16 @@ describe("schedule put --if-version", () => {
 });
 
 describe("schedule set", () => {
+  it("suggests the nearest attribute for a slip of the pen, and none for another word", async () => {
+    const { run } = createCommandLine();
+    const slip = await run("schedule set s timeZone=UTC");
+    expect(slip).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/got "timeZone"; the nearest is timezone\n$/),
+    });
+    expect((await run("schedule set s colour=red")).stderr).toMatch(/must be one of scheduleId, .*, got "colour"\n$/);
+  });
+
   it("loses nothing that somebody else changes between its reading and its writing", async () => {
     const { run, world } = createCommandLine();
     await world.client.put({ scheduleId: "s", rate: "1 hour" });

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { formatKey } from "../../core/occurrence.ts";
 import type { Cli, TargetFlags } from "../cli.ts";
-import { deadLetterKeys } from "../dead-letter-names.ts";
+import { DEAD_LETTER_NAME, deadLetterKeys } from "../dead-letter-names.ts";
 import { forEach } from "../each.ts";
 import { wholeNumber, withTarget } from "../options.ts";
 import { counted } from "../render/text.ts";
@@ -20,13 +20,13 @@ const RATE_MAX = 1_000;
 export const addDeadLetterReplay = (parent: Command, cli: Cli): void => {
   withTarget(parent.command("replay"))
     .description("let dead letters run again, with all their attempts")
-    .argument("<names...>", "<scheduleId>@<firing>, or a schedule's id where just one is open")
+    .argument("<names...>", DEAD_LETTER_NAME)
     .option("--all", "every open dead letter of the schedules named")
     .option("--rate <number>", "at most this many a second", wholeNumber(1, RATE_MAX), RATE_DEFAULT)
     .option("--dry-run", "show which, and replay none")
     .action(async (names: string[], options: ReplayFlags) => {
       const { client } = await cli.connectToWrite(options);
-      const keys = await deadLetterKeys(cli, client, names, options.all ?? false);
+      const keys = await deadLetterKeys(cli, client, names, { ...options, verb: "replayed" });
       if (options.dryRun) {
         for (const key of keys) cli.print(formatKey(key));
         return cli.note(`nothing was replayed (--dry-run): ${counted(keys.length, "dead letter")}`);

@@ -1,3 +1,4 @@
+import { editDistance } from "../edit-distance.ts";
 import { shown } from "../validation.ts";
 
 /** A zone name understood, or a sentence about what it must be. */
@@ -45,20 +46,6 @@ const WITHOUT_AREA = new Set(
 const SUGGESTIONS = 3;
 /** No IANA name is half as long; longer input is not worth comparing. */
 const MAX_NAME_LENGTH = 64;
-
-/** Levenshtein's distance, by one row at a time. */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      const substitution = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(substitution, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
-}
 
 const knownNames = (): readonly string[] => [
   "UTC",
