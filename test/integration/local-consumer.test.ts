@@ -28,7 +28,7 @@ describe("a file of jobs", () => {
   });
 
   it.each([
-    ["missing", undefined, "Could not resolve"],
+    ["missing", undefined, "got /nowhere/jobs.ts: there is no such file"],
     ["no TypeScript", "export default {", "Expected identifier but found end of file"],
     ["without a default export", "export const jobs = {};", "its default export is undefined"],
     ["a map of something else", "export default { a: 1 };", "a is neither a function nor a schema with a handler"],
@@ -42,6 +42,15 @@ describe("a file of jobs", () => {
     expect(error).toContain("--jobs must be a module whose default export is a map of jobs, got ");
     expect(error).toContain(why);
     expect(error).not.toContain("\n");
+  });
+
+  it("is not tried any more where the start was given up meanwhile", async () => {
+    const closing = createClosing();
+    const printed: string[] = [];
+    const starting = startConsumers({ examples: false }, (line) => printed.push(line), closing).catch(String);
+    await closing.close();
+    expect(await starting).toContain("the local engine was closed while it started");
+    expect(printed).toEqual([]);
   });
 
   it("leaves nothing behind", async () => {

@@ -1,11 +1,11 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { OWN_PACKAGE, REQUIRE_BANNER } from "../../construct/bundle.ts";
 import { errorMessage } from "../../core/errors.ts";
 import { LocalEngineError } from "../errors.ts";
+import { temporaryDirectory } from "../temporary.ts";
 
 const LIB = fileURLToPath(new URL("../../", import.meta.url));
 const PROJECT = resolve(LIB, "..");
@@ -28,7 +28,7 @@ export interface ConsumerProgram {
  * Throws {@link LocalEngineError} for a jobs file that is missing or does not compile.
  */
 export async function bundleConsumer({ examples, jobsFile }: ProgramOptions): Promise<ConsumerProgram> {
-  const directory = await mkdtemp(join(tmpdir(), "punctual-consumer-"));
+  const directory = await temporaryDirectory("consumer");
   const remove = (): Promise<void> => rm(directory, { recursive: true, force: true });
   const file = join(directory, "consumer.mjs");
   const modules = [
@@ -62,7 +62,11 @@ export async function bundleConsumer({ examples, jobsFile }: ProgramOptions): Pr
 
 /** A jobs file that cannot be used, with the first line of why. */
 export function unusableJobs(jobsFile: string, why: string, cause?: unknown): LocalEngineError {
-  const [firstLine] = why.replace(/^Build failed with \d+ errors?:\n/, "").split("\n");
+  const [firstLine] = why
+    .replace(/^Build failed with \d+ errors?:\n/, "")
+    // A place in the text above is nothing to people: it is their file that is not there.
+    .replace(/^<stdin>:\d+:\d+: ERROR: Could not resolve .*/, "there is no such file")
+    .split("\n");
   return new LocalEngineError(
     `--jobs must be a module whose default export is a map of jobs, got ${jobsFile}: ${firstLine}`,
     { cause },

@@ -1,4 +1,5 @@
 import type { Closing } from "../closing.ts";
+import { LocalEngineError } from "../errors.ts";
 import type { MakeConsumer } from "../functions.ts";
 import { type ConsumerProcess, createConsumerProcess } from "./process.ts";
 import { bundleConsumer, type ProgramOptions, unusableJobs } from "./program.ts";
@@ -8,7 +9,7 @@ const NOWHERE = { environment: {}, endpoints: { dynamodb: "", sqs: "", eventbrid
 
 /**
  * Makes ready to run consumers in processes of their own, until `closing` closes.
- * Throws `LocalEngineError` for a jobs file that is missing, does not compile, fails, or exports something else.
+ * Throws `LocalEngineError` for a jobs file that is missing, does not compile, fails, or exports something else, and where `closing` closed meanwhile.
  */
 export async function startConsumers(
   options: ProgramOptions,
@@ -16,11 +17,15 @@ export async function startConsumers(
   closing: Closing,
 ): Promise<MakeConsumer> {
   const bundling = bundleConsumer(options);
+  let closed = false;
   closing.add(async () => {
+    closed = true;
     const [outcome] = await Promise.allSettled([bundling]);
     if (outcome.status === "fulfilled") await outcome.value.remove();
   });
   const program = await bundling;
+  // It is being removed: nothing must start from it.
+  if (closed) throw new LocalEngineError("the local engine was closed while it started");
   const processes: ConsumerProcess[] = [];
   closing.add(async () => {
     await Promise.all(processes.map((each) => each.close()));
@@ -31,6 +36,7 @@ export async function startConsumers(
     return made;
   };
   const trial = createConsumerProcess(program, NOWHERE, print);
+  processes.push(trial);
   const why = await trial.loaded().finally(() => trial.close());
   if (why !== undefined) throw unusableJobs(options.jobsFile ?? "the stock jobs", why);
   return make;

@@ -1,5 +1,7 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { errorMessage } from "../../core/errors.ts";
+import { isAlive } from "../alive.ts";
 import { isNamed, LocalEngineError } from "../errors.ts";
 
 /** Names the process whose engine works on the directory. */
@@ -7,11 +9,24 @@ const CLAIM_FILE = "engine.pid";
 
 /**
  * Makes `dataDir` this process's own: two engines on one file each miss what the other writes. Answers how to give it back.
- * Throws {@link LocalEngineError} where another process that still runs has it; what a process that died left behind is taken over.
+ * Throws {@link LocalEngineError} where it cannot be written to, or another process that still runs has it; what a process that
+ * died left behind is taken over.
  */
 export async function claimDataDir(dataDir: string): Promise<() => Promise<void>> {
-  await mkdir(dataDir, { recursive: true });
   const path = join(dataDir, CLAIM_FILE);
+  try {
+    await mkdir(dataDir, { recursive: true });
+    await claim(dataDir, path);
+  } catch (error) {
+    if (error instanceof LocalEngineError) throw error;
+    throw new LocalEngineError(`--data-dir must be a directory to write to, got ${dataDir}: ${errorMessage(error)}`, {
+      cause: error,
+    });
+  }
+  return () => rm(path, { force: true });
+}
+
+async function claim(dataDir: string, path: string): Promise<void> {
   if (!(await created(path))) {
     const holder = Number(await readFile(path, "utf8"));
     if (holder !== process.pid && isAlive(holder))
@@ -20,7 +35,6 @@ export async function claimDataDir(dataDir: string): Promise<() => Promise<void>
       );
     await writeFile(path, String(process.pid));
   }
-  return () => rm(path, { force: true });
 }
 
 async function created(path: string): Promise<boolean> {
@@ -30,16 +44,5 @@ async function created(path: string): Promise<boolean> {
   } catch (error) {
     if (isNamed(error, "EEXIST")) return false;
     throw error;
-  }
-}
-
-function isAlive(pid: number): boolean {
-  if (!Number.isInteger(pid) || pid <= 0) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    // Somebody else's process is alive too.
-    return isNamed(error, "EPERM");
   }
 }

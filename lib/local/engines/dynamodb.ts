@@ -1,8 +1,8 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { LocalEngineError } from "../errors.ts";
+import { temporaryDirectory } from "../temporary.ts";
 import { type GuardedChild, spawnGuarded } from "./child.ts";
 import { claimDataDir } from "./data-dir.ts";
 import { dockerAnswers, dockerCommand } from "./docker.ts";
@@ -50,7 +50,7 @@ export async function startDynamoDb(options: DynamoDbOptions = {}): Promise<Engi
   const { kind, description, command, args } = await chooseCommand(port, dataDir, env);
   const release = dataDir === undefined ? undefined : await claimDataDir(dataDir);
   // It leaves a file with an id of its own in its working directory.
-  const cwd = dataDir ?? (await mkdtemp(join(tmpdir(), "punctual-dynamodb-")));
+  const cwd = dataDir ?? (await temporaryDirectory("dynamodb"));
   const child = spawnGuarded(command, args, { env, cwd });
   const close = async (): Promise<void> => {
     await child.close();
