@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { Host } from "../app/ports.ts";
 import { systemHost } from "../runtime/system-host.ts";
 
@@ -11,6 +12,8 @@ export const hostUntil = (stopping: AbortSignal): Host => ({
     const awake = new AbortController();
     const wake = () => awake.abort();
     const wakers = signal ? [stopping, signal] : [stopping];
+    // Whatever sleeps listens: as many as there are are meant.
+    setMaxListeners(0, ...wakers);
     for (const waker of wakers) {
       if (waker.aborted) wake();
       waker.addEventListener("abort", wake, { once: true });
