@@ -124,7 +124,9 @@ export class LeaseKeeper {
       if (!this.holds()) return this.#lose("its renewal came too late");
       return renewed ? "renewed" : "unknown";
     }
-    if (verdict?.kind === "refused") return this.#lose("the run was cancelled, or another attempt has taken over");
+    // Mostly a cancel, which is nothing to warn of; where it is not, the report that comes too late is warned of.
+    if (verdict?.kind === "refused")
+      return this.#lose("the run was cancelled, or another attempt has taken over", "info");
     return this.holds() ? "unknown" : this.#lose("its lease ran out while the store did not answer");
   }
 
@@ -147,12 +149,12 @@ export class LeaseKeeper {
     return LEASES.runLeaseMs - LEASES.leaseMarginMs - elapsedMs(this.#host, this.#renewedAt);
   }
 
-  #lose(why: string): "lost" {
+  #lose(why: string, level: "info" | "warn" = "warn"): "lost" {
     if (!this.#lost.signal.aborted) {
       const error = new LeaseLostError(
         `attempt ${this.#row.fencingToken} of ${formatKey(this.#row)} must stop: ${why}`,
       );
-      if (!this.#reporting) this.#engine.logger.warn("an attempt lost its lease", { error: errorMessage(error) });
+      if (!this.#reporting) this.#engine.logger[level]("an attempt lost its lease", { error: errorMessage(error) });
       this.#lost.abort(error);
     }
     return "lost";

@@ -44,9 +44,14 @@ const ONCE: Patience = { goesOn: () => false, hurry: [] };
  * What is left to say where a report was stale: if the run was cancelled, its turn waits for whoever works at it, whose job has come
  * to its end now. Anything else that made the report stale refuses this, too; where it fails, the lease decides.
  */
-export async function standDown({ engine, host }: Runner, row: Occurrence, owner: string, execution: Execution) {
+export async function standDown(
+  { engine, host }: Runner,
+  row: Occurrence,
+  owner: string,
+  execution: Execution,
+): Promise<boolean> {
   const now = await timeOrRead(engine, row);
-  if (now === undefined) return;
+  if (now === undefined) return false;
   const event = {
     type: "stand-down",
     token: row.fencingToken,
@@ -55,9 +60,11 @@ export async function standDown({ engine, host }: Runner, row: Occurrence, owner
     ...(execution.kind === "failed" && { error: execution.error }),
   } as const;
   const next = transition({ ...row, status: "CANCELLED" }, event, now, engine.settings);
-  if (next.kind === "refused") return;
+  if (next.kind === "refused") return false;
   const verdict = await writeUntilDecided(engine, host, settleable(row, next, hasEnded(row)), ONCE);
-  if (verdict?.kind === "applied") await letNextRun(engine, [verdict.row]);
+  if (verdict?.kind !== "applied") return false;
+  await letNextRun(engine, [verdict.row]);
+  return true;
 }
 
 /** Tells of a later reading of `row` whether its attempt's end stands in it. */

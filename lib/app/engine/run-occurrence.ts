@@ -108,8 +108,9 @@ async function executeAndReport(
   const fields = { key: formatKey(row), token: row.fencingToken };
   if (reported === "stale") {
     engine.metrics.count("StaleReports");
-    engine.logger.warn("a report came too late and changed nothing", fields);
-    if (!abandoned && keeper.runsOn()) await standDown(runner, row, owner, execution);
+    const stoodDown = !abandoned && keeper.runsOn() && (await standDown(runner, row, owner, execution));
+    if (stoodDown) engine.logger.info("the job of a cancelled run has stopped", fields);
+    else engine.logger.warn("a report came too late and changed nothing", fields);
     return { kind: "stale", abandoned };
   }
   if (reported === "unreported") {

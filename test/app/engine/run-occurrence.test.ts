@@ -270,6 +270,7 @@ describe("a cancel while the job runs", () => {
       log: [{ token: 1, endedAt: stoppedAt }],
     });
     expect(world.run()).not.toHaveProperty("output");
+    expect(world.logs.filter((line) => /^(warn|error)/.test(line))).toEqual([]);
   });
 
   it("leaves it to its lease where the job pays no heed", async () => {

@@ -22,8 +22,8 @@ export const POLICY_MUTANTS: readonly Mutant[] = [
     name: "a turn that is given up though the cancelled job pays no heed",
     shownBy: { world: "runs that are replaced and pay no heed" },
     file: "lib/app/engine/run-occurrence.ts",
-    find: "if (!abandoned && keeper.runsOn()) await standDown(",
-    replace: "await standDown(",
+    find: "!abandoned && keeper.runsOn() && (await standDown(",
+    replace: "(await standDown(",
   },
   {
     name: "the gate taken over without its counter",
