@@ -59,7 +59,8 @@ const BUDGETS: Readonly<Record<Exclude<Role, "operator">, Budgets>> = {
     // Who holds a turn; what stands where a successor was to be inserted.
     read: (_, more) => called(more, "readGates") + called(more, "insert"),
     insert: ({ visits, misfires }, more) => visits + misfires + called(more, "history"),
-    history: ({ rows, turns }) => rows + SEARCHES * turns,
+    // For each row: where its chain goes on past what stands, and what of its schedule goes before it.
+    history: ({ rows, turns }) => 2 * rows + SEARCHES * turns,
     send: ({ visits }) => visits,
     write: ({ visits, followUps, replacing, turns }) => visits + Math.min(visits, followUps) + replacing + turns,
   },
