@@ -1,4 +1,6 @@
+import * as z from "zod";
 import { attemptId, formatKey } from "../../../lib/core/occurrence.ts";
+import { DEFAULT_MISFIRE } from "../../../lib/core/schedule.ts";
 import { isLive, type Reign, wants } from "../oracle/definitions.ts";
 import { firingsWithin } from "../oracle/firings.ts";
 import type { World } from "../world/world.ts";
@@ -55,12 +57,14 @@ export const misfiresAreRecordedFirst: InvariantOf = () => ({
 export const noInstantIsAbsent: InvariantOf = () => {
   const lost = new Set<string>();
   const takenAt = new Map<string, number>();
+  const decidedAt = new Map<string, number>();
   const wished = new Set<string>();
   return {
     name: "no instant is absent",
     on: {
       moved: ({ key, old, new: row, at }) => {
         if (isHeadRow(old) && !isHeadRow(row)) takenAt.set(key, at);
+        if (row.misfire && !old.misfire) decidedAt.set(key, at);
       },
       operator: ({ action, name }) => {
         if (action === "cancel") wished.add(name);
@@ -73,16 +77,25 @@ export const noInstantIsAbsent: InvariantOf = () => {
       world.definitions.scheduleIds
         .filter((scheduleId) => !lost.has(scheduleId))
         .flatMap((scheduleId) =>
-          world.definitions.of(scheduleId).flatMap((reign) => absentIn(world, scheduleId, reign, { takenAt, wished })),
+          world.definitions
+            .of(scheduleId)
+            .flatMap((reign) => absentIn(world, scheduleId, reign, { takenAt, decidedAt, wished })),
         ),
   };
 };
+
+/** What happened to rows: when heads were taken, when decisions were put on them, and which of them were to be cancelled. */
+interface Happened {
+  readonly takenAt: ReadonlyMap<string, number>;
+  readonly decidedAt: ReadonlyMap<string, number>;
+  readonly wished: ReadonlySet<string>;
+}
 
 function absentIn(
   world: World,
   scheduleId: string,
   { from, to, item, reconciled }: Reign,
-  { takenAt, wished }: { takenAt: ReadonlyMap<string, number>; wished: ReadonlySet<string> },
+  { takenAt, decidedAt, wished }: Happened,
 ): Finding[] {
   // A definition that lived for less than the stream's lag may go unnoticed.
   if (!isLive(item) || !reconciled) return [];
@@ -105,6 +118,16 @@ function absentIn(
       ({ misfire }) =>
         misfire !== undefined && misfire.from <= at && at <= misfire.to && (misfire.policy !== "all" || to <= until),
     );
+  // What lay before the catch-up window is passed over: the row that decided says from when on it is caught up with.
+  const windowMs = 1_000 * catchupWindowSecondsOf(item);
+  const passedOver = (at: number) =>
+    rows.some(
+      (row) =>
+        row.misfire?.policy === "all" &&
+        row.scheduledFor < at &&
+        at < row.misfire.from &&
+        at < (decidedAt.get(formatKey(row)) ?? Number.NEGATIVE_INFINITY) - windowMs,
+    );
   // Where dispatchers were behind when the definition changed, the old one's instants between are known to nobody any more.
   const outlived = (at: number) => {
     const before = rows.filter(({ scheduledFor }) => scheduledFor < at).sort((a, b) => b.scheduledFor - a.scheduledFor);
@@ -112,10 +135,14 @@ function absentIn(
     return head === undefined || (takenAt.get(formatKey(head)) ?? Number.POSITIVE_INFINITY) >= to;
   };
   return firingsWithin(item, from, until)
-    .filter((at) => wants(item, at) && !standing.has(new Date(at).toISOString()) && !covers(at))
+    .filter((at) => wants(item, at) && !standing.has(new Date(at).toISOString()) && !covers(at) && !passedOver(at))
     .filter((at) => to > until || !outlived(at))
     .map((at) => finding(keyOf(scheduleId, at), "its instant passed, and there is no row"));
 }
+
+const saysWindow = z.object({ misfire: z.object({ catchupWindowSeconds: z.number() }) });
+const catchupWindowSecondsOf = (item: object): number =>
+  saysWindow.safeParse(item).data?.misfire.catchupWindowSeconds ?? DEFAULT_MISFIRE.catchupWindowSeconds;
 
 /** A schedule that fires has a head, without waiting for the sweep, except where a stream record was lost. */
 export const chainsGoOn: InvariantOf = () => {
