@@ -5,7 +5,7 @@ import type { Simulation } from "./simulation.ts";
 /** A thousand worlds, in parts that are each a test of their own. */
 const PARTS = 5;
 const SEEDS_PER_PART = 200;
-const MINUTES = 5;
+const MINUTES = 6;
 let simulation: Simulation;
 
 beforeAll(async () => {
