@@ -129,6 +129,7 @@ describe("a head that goes in order", () => {
   it("waits behind what is caught up with, until that is over", () => {
     expect(waitsBehind(caughtUp, NOW)).toBe(plusMs(NOW, TURN_WAIT_MS));
     expect(waitsBehind({ ...caughtUp, status: "RETRYING" }, NOW)).toBe(plusMs(NOW, TURN_WAIT_MS));
+    expect(waitsBehind({ ...caughtUp, status: "RUNNING" }, NOW)).toBe(plusMs(NOW, TURN_WAIT_MS));
     expect(waitsBehind({ ...caughtUp, status: "SUCCEEDED" }, NOW)).toBeUndefined();
   });
 
